@@ -1,0 +1,216 @@
+"""What the analysis finds: one frozen, printable value per phase.
+
+Marker fields hold their text with its whitespace, exactly as rendered; `grammar.lower` splits
+them into separator, core, separator. An empty string means that the format has no such marker.
+The names of structures, fields and enum members are those of the reference auto-parser, so that
+the two analyses can be compared; members marked "added" cover formats which it treats by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+FORMAT_VERSION = 1
+
+
+class ReasoningMode(str, Enum):
+    NONE = "NONE"  # no reasoning markers found
+    TAG_BASED = "TAG_BASED"  # between two markers; the start may be empty (delimiter style)
+    TOOLS_ONLY = "TOOLS_ONLY"  # rendered only in turns that call tools
+
+
+class ContentMode(str, Enum):
+    PLAIN = "PLAIN"
+    ALWAYS_WRAPPED = "ALWAYS_WRAPPED"
+    WRAPPED_WITH_REASONING = "WRAPPED_WITH_REASONING"
+
+
+class ToolMode(str, Enum):
+    NONE = "NONE"
+    JSON_NATIVE = "JSON_NATIVE"  # name and arguments inside one JSON value
+    TAG_WITH_JSON = "TAG_WITH_JSON"  # name in markup, arguments one JSON object
+    TAG_WITH_TAGGED = "TAG_WITH_TAGGED"  # name, argument names and values in markup
+    TAG_WITH_LITERAL = "TAG_WITH_LITERAL"  # added: name in markup, arguments one non-JSON literal
+    PYTHON_CALLS = "PYTHON_CALLS"  # added: name(key=value, ...), usually in a list
+
+
+class CallIdPosition(str, Enum):
+    NONE = "NONE"
+    PRE_FUNC_NAME = "PRE_FUNC_NAME"
+    BETWEEN_FUNC_AND_ARGS = "BETWEEN_FUNC_AND_ARGS"
+    POST_ARGS = "POST_ARGS"
+    CARRIES_NAME = "CARRIES_NAME"  # added: the id stands where the name belongs and contains it
+
+
+class ValueSyntax(str, Enum):
+    """How argument values in markup are written (TAG_WITH_TAGGED)."""
+
+    JSON = "JSON"  # every value is JSON, strings quoted
+    RAW = "RAW"  # strings verbatim, everything else JSON (or Python literals, see `python_words`)
+    NESTED_TAGS = "NESTED_TAGS"  # objects and arrays are themselves tags
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What the chat template renders at all, and the message shape that it demands."""
+
+    supports_tools: bool = False  # the prompt changes when tools are offered
+    supports_tool_calls: bool = False
+    supports_parallel_tool_calls: bool = False
+    supports_system_role: bool = False
+    supports_thinking_switch: bool = False  # a keyword changes the generation prompt's reasoning
+    requires_string_arguments: bool = False
+    requires_nonnull_content: bool = False
+    call_id_shape: str = ""  # "" any, "alphanumeric9", "functions.NAME:INDEX"
+    reasoning_field: str = ""  # the message key it reads reasoning from
+    keeps_reasoning_in_history: bool = False
+    renders_content_beside_calls: bool = True
+    several_reasoning_blocks: bool = False
+
+
+@dataclass(frozen=True)
+class Reasoning:
+    mode: ReasoningMode = ReasoningMode.NONE
+    start: str = ""
+    end: str = ""
+
+
+@dataclass(frozen=True)
+class Content:
+    mode: ContentMode = ContentMode.PLAIN
+    start: str = ""
+    end: str = ""
+    # added: wrapper of content that stands beside a call, where it differs
+    beside_call_start: str = ""
+    beside_call_end: str = ""
+
+
+@dataclass(frozen=True)
+class ToolFormat:
+    mode: ToolMode = ToolMode.NONE
+    section_start: str = ""
+    section_end: str = ""
+    per_call_start: str = ""
+    per_call_end: str = ""
+    call_separator: str = ""  # added: between calls, where it is more than whitespace (", ")
+    function_field: str = ""  # JSON key of the object that holds name and arguments, if nested
+    name_field: str = ""
+    args_field: str = ""
+    id_field: str = ""
+    gen_id_field: str = ""  # an id that the chat template numbers itself
+    fun_name_is_key: bool = False
+    tools_array_wrapped: bool = False
+    arguments_as_string: bool = False  # added: arguments are JSON text inside a JSON string
+
+
+@dataclass(frozen=True)
+class Function:
+    name_prefix: str = ""
+    name_suffix: str = ""
+    close: str = ""
+    repeats_name: bool = False  # added: the name stands a second time inside name_suffix, as {name}
+
+
+@dataclass(frozen=True)
+class LiteralSyntax:
+    """Literals that are not JSON (TAG_WITH_LITERAL, PYTHON_CALLS)."""
+
+    quotes: tuple[str, ...] = ('"',)  # what opens and closes a string, the rendered one first
+    escapes: bool = True  # backslash escapes inside strings
+    python_words: bool = False  # True, False, None are written (JSON's words are always read)
+    quoted_keys: bool = True
+    bare_strings: bool = False  # strings are written without any quotes
+
+
+@dataclass(frozen=True)
+class Arguments:
+    start: str = ""
+    end: str = ""
+    name_prefix: str = ""
+    name_suffix: str = ""
+    value_prefix: str = ""
+    value_suffix: str = ""
+    separator: str = ""
+    # added, for TAG_WITH_TAGGED:
+    value_syntax: ValueSyntax = ValueSyntax.JSON
+    python_words: bool = False  # non-string values are written as Python literals
+    type_prefix: str = ""  # between name and type attribute; then value_prefix follows the type
+    types: tuple[tuple[str, str], ...] = ()  # (spelling, JSON type or "json" for all but strings)
+    optional_wrap: tuple[str, str] | None = None  # written around some raw values only (CDATA)
+    item_tag: str = ""  # NESTED_TAGS: the tag of an array's items
+    empty: str = ""  # what stands in place of start..end when there are no arguments, if different
+    literals: LiteralSyntax | None = None
+
+
+@dataclass(frozen=True)
+class CallId:
+    pos: CallIdPosition = CallIdPosition.NONE
+    prefix: str = ""
+    suffix: str = ""
+
+
+@dataclass(frozen=True)
+class Tools:
+    format: ToolFormat = field(default_factory=ToolFormat)
+    function: Function = field(default_factory=Function)
+    arguments: Arguments = field(default_factory=Arguments)
+    call_id: CallId = field(default_factory=CallId)
+
+
+@dataclass(frozen=True)
+class GenerationPrompts:
+    """What the chat template appends to start the assistant's turn.
+
+    `thinking` and `no_thinking` equal `default` where no keyword changes it.
+    """
+
+    default: str = ""
+    thinking: str = ""
+    no_thinking: str = ""
+
+
+@dataclass(frozen=True)
+class Headers:
+    """Turns made of messages, each with a header of words (channels, recipients).
+
+    `start` opens a further message inside the turn, `end` is what closes a message's header;
+    the words between them say what the message is. Named rule, see `analysis.conventions`.
+    """
+
+    start: str = ""
+    channel: str = ""  # marker before the channel's name, "" where recipients alone decide
+    end: str = ""
+    message_end: str = ""
+    reasoning: str = ""  # the channel or recipient that means reasoning
+    content: str = ""
+    preamble: str = ""  # the channel that means a call, or content where no recipient is given
+    recipient: str = ""  # before a recipient, such as " to="
+    namespace: str = ""  # before a function's name in a recipient, such as "functions."
+    content_type: str = ""  # between recipient or channel and the header's end, such as " json"
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The format of one chat template.
+
+    `joints` maps a pair such as "reasoning_to_content" to the exact text between the two parts;
+    `evidence` maps a field's path to the comparison that found it. Ends: prompt, reasoning,
+    content, call, end.
+    """
+
+    source: str
+    sha256: str
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    reasoning: Reasoning = field(default_factory=Reasoning)
+    content: Content = field(default_factory=Content)
+    tools: Tools = field(default_factory=Tools)
+    generation_prompts: GenerationPrompts = field(default_factory=GenerationPrompts)
+    assistant_header: str = ""  # the part of a turn before anything of the format
+    end_of_turn: str = ""
+    preserved_tokens: tuple[str, ...] = ()
+    headers: Headers | None = None
+    joints: Mapping[str, str] = field(default_factory=dict)
+    evidence: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # what could not be learnt, in sentences for the user

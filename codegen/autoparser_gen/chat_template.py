@@ -1,0 +1,278 @@
+"""Load a chat template and render it as Hugging Face's `apply_chat_template` does."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import jinja2.ext
+import jinja2.nodes
+import jinja2.parser
+import jinja2.sandbox
+
+from autoparser_gen.errors import ChatTemplateError
+
+# The clock that `strftime_now` shows: fixed, so that output depends on the chat template alone.
+CLOCK = datetime.datetime(2026, 1, 2, 3, 4, 5)
+
+Message = Mapping[str, Any]
+
+
+class GenerationBlock(jinja2.ext.Extension):
+    """`{% generation %}...{% endgeneration %}`: marks the assistant's text for training; prints its body."""
+
+    tags = {"generation"}
+
+    def parse(self, parser: jinja2.parser.Parser) -> jinja2.nodes.Node:
+        lineno = next(parser.stream).lineno
+        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+        # A macro call keeps the body's own scope, as transformers' extension does.
+        call = self.call_method("_body")
+        return jinja2.nodes.CallBlock(call, [], [], body).set_lineno(lineno)
+
+    def _body(self, caller: Callable[[], str]) -> str:
+        return caller()
+
+
+def _raise_exception(message: str) -> None:
+    raise jinja2.TemplateError(message)
+
+
+def _tojson(
+    value: Any,
+    ensure_ascii: bool = False,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    sort_keys: bool = False,
+) -> str:
+    # As in transformers: no HTML escaping, unlike Jinja's own filter.
+    return json.dumps(
+        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
+    )
+
+
+def _environment(
+    base: type[jinja2.sandbox.SandboxedEnvironment],
+) -> jinja2.sandbox.SandboxedEnvironment:
+    environment = base(
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=[GenerationBlock, jinja2.ext.loopcontrols],
+    )
+    environment.filters["tojson"] = _tojson
+    # Not in transformers, but several chat templates parse string arguments with one of these.
+    environment.filters["from_json"] = environment.filters["fromjson"] = json.loads
+    environment.globals["raise_exception"] = _raise_exception
+    environment.globals["strftime_now"] = CLOCK.strftime
+    return environment
+
+
+@dataclass(frozen=True)
+class ChatTemplate:
+    """A chat template's text with the special tokens that it may print.
+
+    `name` is the file's base name, `variant` the name of the template inside it ("" if it has
+    only one). `tokens` maps names such as "eos_token" to their text.
+    """
+
+    name: str
+    text: str
+    variant: str = ""
+    tokens: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the chat template's text, in hexadecimal."""
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Renderer:
+    """Renders one chat template; results are kept, since phases ask for the same conversations."""
+
+    def __init__(self, chat_template: ChatTemplate) -> None:
+        """Compile the chat template.
+
+        Raises ChatTemplateError where it is no valid Jinja, with file and line.
+        """
+        self.chat_template = chat_template
+        self.renders = 0  # how often the chat template really ran
+        self._kept: dict[str, str | Exception] = {}
+        try:
+            # Some chat templates append to lists, which only the mutable sandbox allows.
+            self._templates = [
+                _environment(base).from_string(chat_template.text)
+                for base in (
+                    jinja2.sandbox.ImmutableSandboxedEnvironment,
+                    jinja2.sandbox.SandboxedEnvironment,
+                )
+            ]
+        except jinja2.TemplateSyntaxError as error:
+            raise ChatTemplateError(
+                f"{chat_template.name}:{error.lineno}: not a valid Jinja chat template: {error.message}"
+            ) from error
+        except RecursionError as error:
+            raise ChatTemplateError(
+                f"{chat_template.name}: nested too deeply to compile"
+            ) from error
+
+    def render(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        add_generation_prompt: bool = False,
+        **options: Any,
+    ) -> str:
+        """The prompt text for a conversation.
+
+        Raises ChatTemplateError with the chat template's own message where it refuses.
+        """
+        variables = {
+            **self.chat_template.tokens,
+            "documents": None,
+            **options,
+            "messages": messages,
+            "tools": tools,
+            "add_generation_prompt": add_generation_prompt,
+        }
+        # json.dumps keeps the order of keys, which chat templates print.
+        key = json.dumps(variables, ensure_ascii=False, default=repr)
+        if key not in self._kept:
+            self._kept[key] = self._run(key, variables)
+        kept = self._kept[key]
+        if isinstance(kept, Exception):
+            raise ChatTemplateError(
+                f"{self.chat_template.name}: cannot render: {type(kept).__name__}: {kept}"
+            ) from kept
+        return kept
+
+    def try_render(self, messages: Sequence[Message], **options: Any) -> str | None:
+        """Like render, but None where the chat template refuses."""
+        try:
+            return self.render(messages, **options)
+        except ChatTemplateError:
+            return None
+
+    def _run(self, key: str, variables: Mapping[str, Any]) -> str | Exception:
+        self.renders += 1
+        failure: Exception = RuntimeError("not rendered")
+        for template in self._templates:
+            try:
+                # A fresh copy each time: a chat template may change the messages that it is given.
+                return template.render(**_copy(variables))
+            except jinja2.sandbox.SecurityError as error:
+                failure = error  # try the mutable sandbox next
+            except Exception as error:  # a stranger's template may raise anything
+                return error
+        return failure
+
+
+def _copy(value: Any) -> Any:
+    """A deep copy made of plain JSON types; other values (functions, undefined) pass through."""
+    if isinstance(value, Mapping):
+        return {k: _copy(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_copy(v) for v in value]
+    return value
+
+
+def load(
+    path: Path,
+    *,
+    variant: str | None = None,
+    bos_token: str | None = None,
+    eos_token: str | None = None,
+) -> ChatTemplate:
+    """Read a chat template from a `.jinja` file or a `tokenizer_config.json`.
+
+    `variant` names one of several templates in a JSON file; the default is "tool_use" where there
+    is one, else "default", else the only one. Explicit tokens win over the file's own.
+    Raises ChatTemplateError where there is no chat template to read.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise ChatTemplateError(
+            f"{path}: cannot be read: {error.strerror}. Check the path."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ChatTemplateError(
+            f"{path}: not a text file (byte {error.start} is not UTF-8). Give a .jinja file or a"
+            " tokenizer_config.json."
+        ) from error
+    tokens: dict[str, str] = {}
+    chosen = ""
+    if path.suffix == ".json":
+        text, chosen, tokens = _from_config(path, text, variant)
+    elif variant is not None:
+        raise ChatTemplateError(
+            f"{path}: --variant {variant}: a .jinja file holds one chat template. Leave the option out."
+        )
+    if "{" not in text:
+        raise ChatTemplateError(
+            f"{path}: no chat template: it holds no Jinja expression or statement."
+        )
+    given = {"bos_token": bos_token, "eos_token": eos_token}
+    tokens.update({name: token for name, token in given.items() if token is not None})
+    return ChatTemplate(name=path.name, text=text, variant=chosen, tokens=tokens)
+
+
+def _from_config(path: Path, text: str, variant: str | None) -> tuple[str, str, dict[str, str]]:
+    try:
+        config = json.loads(text)
+    except ValueError as error:
+        raise ChatTemplateError(f"{path}: not valid JSON: {error}") from error
+    if not isinstance(config, dict) or "chat_template" not in config:
+        raise ChatTemplateError(
+            f"{path}: has no `chat_template`. Give the tokenizer_config.json of a chat model, or its"
+            " chat_template.jinja."
+        )
+    entry = config["chat_template"]
+    if isinstance(entry, list):
+        entry = {
+            item["name"]: item["template"]
+            for item in entry
+            if isinstance(item, dict) and isinstance(item.get("name"), str)
+        }
+    templates = {"": entry} if isinstance(entry, str) else entry
+    if not isinstance(templates, dict) or not templates:
+        raise ChatTemplateError(
+            f"{path}: `chat_template` is neither a text nor a list of named texts."
+        )
+    chosen = _choose(path, list(templates), variant)
+    if not isinstance(templates[chosen], str):
+        raise ChatTemplateError(f"{path}: chat template {chosen!r} is not a text.")
+    return templates[chosen], chosen, _special_tokens(config)
+
+
+def _choose(path: Path, names: list[str], variant: str | None) -> str:
+    if variant is not None:
+        if variant not in names:
+            known = ", ".join(filter(None, names)) or "one without a name"
+            raise ChatTemplateError(f"{path}: no chat template named {variant!r}; it has: {known}.")
+        return variant
+    for name in ("tool_use", "default"):
+        if name in names:
+            return name
+    if len(names) > 1:
+        raise ChatTemplateError(
+            f"{path}: several chat templates; choose with --variant: {', '.join(names)}."
+        )
+    return names[0]
+
+
+def _special_tokens(config: Mapping[str, Any]) -> dict[str, str]:
+    """Every `*_token` that is set, as text: a string, or an AddedToken object with `content`."""
+    tokens = {}
+    for name, value in config.items():
+        if name.endswith("_token"):
+            text = value.get("content") if isinstance(value, dict) else value
+            if isinstance(text, str):
+                tokens[name] = text
+    return tokens
