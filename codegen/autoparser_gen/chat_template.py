@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import jinja2.exceptions
 import jinja2.ext
 import jinja2.nodes
 import jinja2.parser
@@ -166,7 +167,7 @@ class Renderer:
             try:
                 # A fresh copy each time: a chat template may change the messages that it is given.
                 return template.render(**_copy(variables))
-            except jinja2.sandbox.SecurityError as error:
+            except jinja2.exceptions.SecurityError as error:
                 failure = error  # try the mutable sandbox next
             except Exception as error:  # a stranger's template may raise anything
                 return error
