@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class AutoparserError(Exception):
     """Base of all errors that end a run with a sentence instead of a traceback."""
@@ -37,3 +39,19 @@ class OutputError(AutoparserError):
     """A file cannot be written."""
 
     exit_code = 1
+
+
+class UsageError(AutoparserError):
+    """The command line asks for something that does not exist or does not go together."""
+
+    exit_code = 2
+
+
+class FolderError(AutoparserError):
+    """Some chat templates of a folder failed; the message has a line for each."""
+
+    def __init__(self, errors: Sequence[AutoparserError], total: int) -> None:
+        lines = [str(error) for error in errors]
+        lines.append(f"{len(errors)} of {total} chat templates failed; nothing was written.")
+        super().__init__("\n".join(lines))
+        self.exit_code = max(error.exit_code for error in errors)

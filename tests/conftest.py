@@ -1,0 +1,35 @@
+"""What several test modules need."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "corpus: needs the vendors' chat templates")
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The vendors' chat templates and recorded outputs; they are not part of this repository."""
+    folder = Path(os.environ.get("AUTOPARSER_CORPUS", ROOT.parent / "shared" / "corpus"))
+    if not folder.is_dir():
+        pytest.skip(f"no corpus at {folder}; set AUTOPARSER_CORPUS to its folder")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def templates() -> Path:
+    """Our own chat templates."""
+    return ROOT / "templates"
+
+
+@pytest.fixture(scope="session")
+def generated() -> Path:
+    """The committed files that the generator wrote from them."""
+    return ROOT / "generated"
