@@ -22,6 +22,10 @@ from autoparser_gen.errors import ChatTemplateError
 # The clock that `strftime_now` shows: fixed, so that output depends on the chat template alone.
 CLOCK = datetime.datetime(2026, 1, 2, 3, 4, 5)
 
+# What stands for the special tokens that are not known: one private character each, which no real
+# chat template prints, so that they can be told from the format and left out of what is written.
+UNKNOWN_TOKENS = {"bos_token": "\ue0b0", "eos_token": "\ue0e0"}
+
 Message = Mapping[str, Any]
 
 
@@ -135,6 +139,7 @@ class Renderer:
         Raises ChatTemplateError with the chat template's own message where it refuses.
         """
         variables = {
+            **UNKNOWN_TOKENS,
             **self.chat_template.tokens,
             "documents": None,
             **options,

@@ -38,10 +38,12 @@ class ToolMode(str, Enum):
 
 class CallIdPosition(str, Enum):
     NONE = "NONE"
-    PRE_FUNC_NAME = "PRE_FUNC_NAME"
+    PRE_FUNC_NAME = "PRE_FUNC_NAME"  # per_call_start prefix ID suffix NAME
     BETWEEN_FUNC_AND_ARGS = "BETWEEN_FUNC_AND_ARGS"
     POST_ARGS = "POST_ARGS"
-    CARRIES_NAME = "CARRIES_NAME"  # added: the id stands where the name belongs and contains it
+    # added: the id stands where the name belongs and contains it: prefix NAME suffix NUMBER. Prefix
+    # ("functions."), suffix (":") and number are optional when read.
+    CARRIES_NAME = "CARRIES_NAME"
 
 
 class ValueSyntax(str, Enum):

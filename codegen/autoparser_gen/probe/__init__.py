@@ -1,1 +1,7 @@
+"""Probe conversations: what a chat template prints for messages that are full of needles."""
 
+from __future__ import annotations
+
+from autoparser_gen.probe.prober import Options, Prober, Turn
+
+__all__ = ["Options", "Prober", "Turn"]

@@ -1,0 +1,47 @@
+"""What the chat template can render, and the message shape that it demands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autoparser_gen.analysis.model import Capabilities
+from autoparser_gen.analysis.study import Study
+from autoparser_gen.probe import needles
+
+
+def find_capabilities(study: Study) -> Capabilities:
+    """Read the capabilities off the probes; few renderings beyond those already kept."""
+    prober, shape = study.prober, study.prober.shape
+    with_tools = prober.render(shape.opening(), tools=True, prompt=True)
+    without = prober.render(shape.opening(), prompt=True)
+    system = prober.render(replace(shape, system=True).opening())
+    beside = study.layout(content=True, calls=1)
+    history = study.layout(reasoning=True, content=True, user_follows=True)
+    return Capabilities(
+        supports_tools=shape.tools_always or with_tools is not None and with_tools != without,
+        supports_tool_calls=prober.renders_calls,
+        supports_parallel_tool_calls=study.layout(calls=2) is not None,
+        supports_system_role=system is not None and needles.SYSTEM in system,
+        supports_thinking_switch=len(study.prompts()) > 1,
+        requires_string_arguments=shape.string_arguments,
+        requires_nonnull_content=prober.renders_calls and _refuses_null(study),
+        call_id_shape=_id_shape(study),
+        reasoning_field=shape.reasoning_field,
+        keeps_reasoning_in_history=history is not None and history.before("reasoning") is not None,
+        renders_content_beside_calls=beside is None or beside.before("content") is not None,
+    )
+
+
+def _refuses_null(study: Study) -> bool:
+    """Whether a call without content must have the empty string for its content."""
+    shape = replace(study.prober.shape, null_content=True)
+    text = study.prober.after_user(calls=needles.calls(1), shape=shape)
+    return text is None or "None" in text
+
+
+def _id_shape(study: Study) -> str:
+    if study.prober.shape.named_ids:
+        return "functions.NAME:INDEX"
+    if study.prober.renders_calls and study.prober.refuses_long_ids():
+        return "alphanumeric9"
+    return ""

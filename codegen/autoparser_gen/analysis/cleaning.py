@@ -1,0 +1,76 @@
+"""The last step: unknown special tokens leave the analysis, marker cores are listed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+from autoparser_gen.analysis.model import Analysis, Arguments, Content, Function, ToolFormat
+from autoparser_gen.chat_template import UNKNOWN_TOKENS
+
+T = TypeVar("T")
+
+
+def without_unknown_tokens(analysis: Analysis) -> Analysis:
+    """Take out the placeholders of special tokens that were not given, and say so."""
+    notes = list(analysis.notes)
+    for name, placeholder in UNKNOWN_TOKENS.items():
+        if placeholder in analysis.end_of_turn:
+            notes.append(f"the end of turn holds the {name}, which is not known: give its text")
+    return _cleaned(replace(analysis, notes=tuple(notes)))
+
+
+def _cleaned(value: T) -> T:
+    result: Any = value
+    if isinstance(value, str) and type(value) is str:
+        for placeholder in UNKNOWN_TOKENS.values():
+            result = result.replace(placeholder, "")
+    elif isinstance(value, tuple):
+        result = tuple(_cleaned(item) for item in value)
+    elif isinstance(value, Mapping):
+        result = {key: _cleaned(item) for key, item in value.items()}
+    elif is_dataclass(value) and not isinstance(value, type):
+        changes = {f.name: _cleaned(getattr(value, f.name)) for f in fields(value)}
+        result = replace(value, **changes)
+    return result
+
+
+def marker_cores(analysis: Analysis) -> tuple[str, ...]:
+    """Every marker without the whitespace around it, each once, in the order of the format."""
+    tools = analysis.tools
+    content, form, function = analysis.content, tools.format, tools.function
+    arguments, call_id = tools.arguments, tools.call_id
+    markers = [
+        analysis.reasoning.start,
+        analysis.reasoning.end,
+        *_texts(content, Content, ("start", "end", "beside_call_start", "beside_call_end")),
+        *_texts(
+            form,
+            ToolFormat,
+            ("section_start", "section_end", "per_call_start", "per_call_end", "call_separator"),
+        ),
+        *_texts(function, Function, ("name_prefix", "name_suffix", "close")),
+        *_texts(
+            arguments,
+            Arguments,
+            (
+                "start",
+                "end",
+                "name_prefix",
+                "name_suffix",
+                "type_prefix",
+                "value_prefix",
+                "value_suffix",
+                "separator",
+            ),
+        ),
+        call_id.prefix,
+        call_id.suffix,
+    ]
+    return tuple(dict.fromkeys(core for marker in markers if (core := marker.strip())))
+
+
+def _texts(value: object, kind: type, names: tuple[str, ...]) -> list[str]:
+    assert isinstance(value, kind)
+    return [getattr(value, name) for name in names]

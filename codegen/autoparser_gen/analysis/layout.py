@@ -1,0 +1,160 @@
+"""A turn full of needles as a sequence of parts with glue between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from autoparser_gen.analysis.values import Value, elements, holds, outermost_values
+from autoparser_gen.probe import Turn, needles
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of a turn's text: kind is "reasoning", "content" or "call"."""
+
+    kind: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class CallSpan:
+    """Where one call stands, from its first needle or value to its last.
+
+    `value` is the call object (JSON calls) or the arguments object (JSON arguments); `array` the
+    array that the call object is an element of.
+    """
+
+    start: int
+    end: int
+    value: Value | None = None
+    array: Value | None = None
+
+    def holds_name(self, name: str) -> bool:
+        """Whether the whole call is one JSON value."""
+        return self.value is not None and holds(self.value.data, name)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The parts of one turn in the order in which they stand."""
+
+    turn: Turn
+    parts: tuple[Part, ...]
+    calls: tuple[CallSpan, ...]
+
+    @property
+    def text(self) -> str:
+        return self.turn.text
+
+    def before(self, kind: str) -> str | None:
+        """The glue before the first part of a kind, from the part before it or the header."""
+        for previous, part in pairwise((Part("prompt", 0, 0), *self.parts)):
+            if part.kind == kind:
+                return self.text[previous.end : part.start]
+        return None
+
+    def joints(self) -> list[tuple[str, str]]:
+        """(pair, glue) for every two neighbours, the turn's edges included."""
+        edges = (
+            Part("prompt", 0, 0),
+            *self.parts,
+            Part("end", len(self.text), len(self.text)),
+        )
+        return [
+            (f"{left.kind}_to_{right.kind}", self.text[left.end : right.start])
+            for left, right in pairwise(edges)
+        ]
+
+    def glue(self, pair: str) -> str | None:
+        """The glue of the first such joint."""
+        return next((glue for name, glue in self.joints() if name == pair), None)
+
+
+def find_calls(text: str, calls: Sequence[needles.Call], first: int = 0) -> list[CallSpan] | None:
+    """Where the needle calls stand in a turn, or None where not all of them do.
+
+    JSON is found by decoding: values that hold the name, then values that hold the argument names.
+    Otherwise a call reaches from its first needle to its last.
+    """
+    values = [value for value in outermost_values(text)]
+    native = _json_calls(text, values, calls)
+    if native is not None:
+        return native
+    spans = []
+    at = 0
+    for index, (name, arguments) in enumerate(calls, first):
+        start = text.find(name, at)
+        if start < 0:
+            return None
+        value = _json_arguments(values, start, arguments)
+        if value is not None:
+            end = value.end
+        else:
+            marks = [mark for pair in arguments.items() for mark in pair if isinstance(mark, str)]
+            if any(text.find(mark, start) < 0 for mark in marks):
+                return None
+            # The last *value* ends the call: keys and names may be repeated in closers.
+            end = max((text.find(m, start) + len(m) for m in marks), default=start + len(name))
+        call_id = needles.IDS[index] if index < len(needles.IDS) else ""
+        before, behind = text.rfind(call_id, at, start), text.find(call_id, end)
+        if call_id and before >= 0:
+            start = before
+        following = (
+            text.find(calls[index - first + 1][0], end)
+            if index - first + 1 < len(calls)
+            else len(text)
+        )
+        if call_id and 0 <= behind < following:
+            end = behind + len(call_id)
+        spans.append(CallSpan(start, end, value))
+        at = end
+    return spans
+
+
+def _json_calls(
+    text: str, values: Sequence[Value], calls: Sequence[needles.Call]
+) -> list[CallSpan] | None:
+    spans = []
+    for name, arguments in calls:
+        marks = (name, *arguments)
+        found = next((v for v in values if all(holds(v.data, m) for m in marks)), None)
+        if found is None:
+            return None
+        if isinstance(found.data, list):
+            inner = next(
+                (e for e in elements(text, found) if all(holds(e.data, m) for m in marks)), None
+            )
+            if inner is None:
+                return None
+            spans.append(CallSpan(inner.start, inner.end, inner, found))
+        else:
+            spans.append(CallSpan(found.start, found.end, found))
+    starts = [span.start for span in spans]
+    return spans if starts == sorted(set(starts)) else None
+
+
+def _json_arguments(values: Sequence[Value], start: int, arguments: object) -> Value | None:
+    for value in values:
+        if value.start >= start:
+            wanted = isinstance(value.data, dict) and isinstance(arguments, dict)
+            if wanted and set(value.data) == set(arguments):
+                return value
+            return None
+    return None
+
+
+def lay_out(turn: Turn, calls: Sequence[needles.Call]) -> Layout | None:
+    """The parts of a turn; None where a call is missing. Other parts may be missing."""
+    text = turn.text
+    spans = find_calls(text, calls) if calls else []
+    if spans is None:
+        return None
+    parts = [Part("call", span.start, span.end) for span in spans]
+    for kind, needle in (("reasoning", needles.REASONING), ("content", needles.CONTENT)):
+        at = text.find(needle)
+        if at >= 0:
+            parts.append(Part(kind, at, at + len(needle)))
+    return Layout(turn, tuple(sorted(parts, key=lambda part: part.start)), tuple(spans))

@@ -1,0 +1,71 @@
+"""JSON values inside a rendering, found by decoding."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+_DECODER = json.JSONDecoder()
+_SPACE = " \t\r\n"
+
+
+@dataclass(frozen=True)
+class Value:
+    """A decoded JSON value and where it stands."""
+
+    start: int
+    end: int
+    data: Any
+
+
+def outermost_values(text: str) -> Iterator[Value]:
+    """Every JSON object or array that is not inside another one, in order."""
+    at = 0
+    while at < len(text):
+        if text[at] in "{[":
+            try:
+                data, end = _DECODER.raw_decode(text, at)
+            except (ValueError, RecursionError):
+                pass
+            else:
+                yield Value(at, end, data)
+                at = end
+                continue
+        at += 1
+
+
+def elements(text: str, array: Value) -> list[Value]:
+    """The elements of an array with their places."""
+    found = []
+    at = array.start + 1
+    while True:
+        while text[at] in _SPACE + ",":
+            at += 1
+        if text[at] == "]":
+            return found
+        data, end = _DECODER.raw_decode(text, at)
+        found.append(Value(at, end, data))
+        at = end
+
+
+def holds(data: Any, needle: str) -> bool:
+    """Whether a needle stands anywhere in a JSON value, as a key or inside a string."""
+    if isinstance(data, dict):
+        return any(needle in key or holds(item, needle) for key, item in data.items())
+    if isinstance(data, list):
+        return any(holds(item, needle) for item in data)
+    return isinstance(data, str) and needle in data
+
+
+def path_to(data: Any, wanted: Any) -> tuple[str, ...] | None:
+    """The keys that lead through nested objects to a value, or None."""
+    if isinstance(data, dict):
+        for key, item in data.items():
+            if type(item) is type(wanted) and item == wanted:
+                return (key,)
+            deeper = path_to(item, wanted)
+            if deeper is not None:
+                return (key, *deeper)
+    return None
