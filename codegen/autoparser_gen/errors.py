@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 
 class AutoparserError(Exception):
@@ -55,3 +56,21 @@ class FolderError(AutoparserError):
         lines.append(f"{len(errors)} of {total} chat templates failed; nothing was written.")
         super().__init__("\n".join(lines))
         self.exit_code = max(error.exit_code for error in errors)
+
+
+class InternalError(AutoparserError):
+    """A bug of ours, met on a chat template."""
+
+    exit_code = 3
+
+    @classmethod
+    def of(cls, source: Path, error: Exception) -> InternalError:
+        """The error that was met, with the place in the code where it came up."""
+        import traceback
+
+        trace = traceback.extract_tb(error.__traceback__)
+        place = f" ({Path(trace[-1].filename).name}:{trace[-1].lineno})" if trace else ""
+        return cls(
+            f"{source}: internal error: {type(error).__name__}: {error}{place}. This is a bug of"
+            " autoparser-gen, not of the chat template; please report it with the file."
+        )

@@ -1,0 +1,5 @@
+"""`python -m autoparser_gen`."""
+
+from autoparser_gen.cli import main
+
+main()

@@ -1,0 +1,260 @@
+"""The command line: options in, sentences and an exit status out. The work is in `pipeline`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from autoparser_gen.errors import AnalysisError, AutoparserError, UsageError, VerificationError
+from autoparser_gen.header import printable
+from autoparser_gen.targets import TARGETS
+
+if TYPE_CHECKING:
+    from autoparser_gen.pool import Pool
+    from autoparser_gen.request import Options, Request
+
+PROGRAM = "autoparser-gen"
+# A bug of ours, met on a stranger's chat template: the template could not be analysed.
+INTERNAL_ERROR = 3
+INTERRUPTED = 130
+# Errors whose message shows renderings on lines of their own. All others are one line.
+_MANY_LINES = (AnalysisError, VerificationError)
+
+_path = click.Path(path_type=Path)
+
+
+def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if not asked or context.resilient_parsing:
+        return
+    from importlib.metadata import version
+
+    click.echo(f"{PROGRAM} {version(PROGRAM)}")
+    context.exit()
+
+
+@click.command(
+    name=PROGRAM,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit status: 0 done, 1 --check found a difference or a file cannot be written, 2 usage,"
+    " 3 the chat template cannot be rendered or analysed, 4 verification failed.",
+)
+@click.argument("chat_template", type=_path)
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    type=_path,
+    multiple=True,
+    help="File to write; may be given several times. The suffix says what: .py (parser module, with"
+    " its .lark beside it), .lark, .gbnf, .json (the analysis). For a folder of chat templates, the"
+    " folder to write into. - prints.",
+)
+@click.option("--target", type=click.Choice(list(TARGETS)), help="What `-o -` prints.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Write nothing; print a unified diff and exit 1 if a file would change.",
+)
+@click.option(
+    "--inspect",
+    is_flag=True,
+    help="Show the assistant's turn with the markers in it, and how every field was found.",
+)
+@click.option("--json", "as_json", is_flag=True, help="With --inspect: print JSON.")
+@click.option("--tools", type=_path, help="OpenAI tool list (JSON): grammars for these tools only.")
+@click.option(
+    "--tool-choice",
+    default="auto",
+    metavar="auto|required|none|NAME",
+    help="What the grammars let a model call.",
+)
+@click.option("--no-parallel-tool-calls", is_flag=True, help="Grammars with at most one call.")
+@click.option("--response-schema", type=_path, help="JSON Schema of the content, for the grammars.")
+@click.option(
+    "--thinking",
+    type=click.Choice(["on", "off"]),
+    help="The generation prompt that grammars start after [default: the chat template's own].",
+)
+@click.option("--lazy", is_flag=True, help="Grammars that start at their trigger.")
+@click.option("--portable", is_flag=True, help="Lark without look-around.")
+@click.option(
+    "--special-tokens", is_flag=True, help="Lark with special tokens as llguidance has them."
+)
+@click.option(
+    "--variant", metavar="NAME", help="Which of the templates in a tokenizer_config.json."
+)
+@click.option("--bos-token", metavar="TEXT", help="Text of the token that begins a conversation.")
+@click.option("--eos-token", metavar="TEXT", help="Text of the token that ends a turn.")
+@click.option("--no-verify", is_flag=True, help="Write what was not verified; the header says so.")
+@click.option("--force", is_flag=True, help="Replace files that were not generated.")
+@click.option("-v", "--verbose", is_flag=True, help="Log every comparison.")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Show the version.",
+)
+def command(chat_template: Path, **given: Any) -> int:
+    """Generate a parser and grammars for a model's output from its CHAT_TEMPLATE.
+
+    CHAT_TEMPLATE is a .jinja file, a tokenizer_config.json, or a folder of .jinja files.
+    """
+    if given["verbose"]:
+        _log_comparisons()
+    options = _options(given)
+    if given["inspect"]:
+        return _inspect(chat_template, options, given)
+    if given["as_json"]:
+        raise UsageError(
+            "--json goes with --inspect; for the analysis in a file, use -o FILE.json."
+        )
+    return _generate(_requests(chat_template, options, given), chat_template, given)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command and exit: every error a user can meet is one line on standard error."""
+    try:
+        status = command.main(
+            args=None if arguments is None else list(arguments),
+            prog_name=PROGRAM,
+            standalone_mode=False,
+        )
+    except click.ClickException as error:
+        status = _say(f"{error.format_message()} See {PROGRAM} --help.", UsageError.exit_code)
+    except AutoparserError as error:
+        status = _say(str(error), error.exit_code, many_lines=isinstance(error, _MANY_LINES))
+    except (KeyboardInterrupt, click.Abort):
+        status = _say("interrupted; nothing was written.", INTERRUPTED)
+    except BrokenPipeError:  # the reader of our output went away, which is its right
+        sys.stderr.close()
+        status = 0
+    except Exception as error:
+        status = _internal_error(error, sys.argv if arguments is None else arguments)
+    sys.exit(status)
+
+
+def _options(given: dict[str, Any]) -> Options:
+    from autoparser_gen import request
+
+    tools = given["tools"] and request.read_json("--tools", given["tools"])
+    schema = given["response_schema"]
+    request.check_tools(tools, given["tool_choice"])
+    return request.Options(
+        variant=given["variant"],
+        bos_token=given["bos_token"],
+        eos_token=given["eos_token"],
+        tools=tools,
+        tool_choice=given["tool_choice"],
+        parallel=not given["no_parallel_tool_calls"],
+        response_schema=schema and request.read_json("--response-schema", schema),
+        thinking={None: None, "on": True, "off": False}[given["thinking"]],
+        lazy=given["lazy"],
+        portable=given["portable"],
+        special_tokens=given["special_tokens"],
+        verify=not given["no_verify"],
+    )
+
+
+def _requests(source: Path, options: Options, given: dict[str, Any]) -> list[Request]:
+    from autoparser_gen import request
+
+    outputs: tuple[Path, ...] = given["outputs"]
+    if not outputs:
+        raise UsageError("nothing to do: name a file to write with -o, or look with --inspect.")
+    if not source.is_dir():
+        wanted = request.outputs_for_file(outputs, given["target"])
+        return [request.Request(source, wanted, options)]
+    if len(outputs) > 1 or given["target"]:
+        raise UsageError(f"{source} is a folder: give one -o, the folder to write into.")
+    return request.requests_for_folder(source, outputs[0], options)
+
+
+def _generate(requests: list[Request], source: Path, given: dict[str, Any]) -> int:
+    from autoparser_gen import pipeline, write
+    from autoparser_gen.request import STANDARD_OUTPUT
+
+    generated = pipeline.generate_all(requests, _pool(source, given))
+    files = {path: text for result in generated for path, text in result.files.items()}
+    if STANDARD_OUTPUT in files:
+        _print(files[STANDARD_OUTPUT])
+        return 0
+    changes = write.plan(files, force=given["force"])
+    orphans = write.orphans(given["outputs"][0], files) if source.is_dir() else []
+    if given["check"]:
+        _print(write.diff(changes))
+    else:
+        write.apply(changes)
+    lines = write.report(changes, orphans, check=given["check"])
+    if not source.is_dir():
+        lines += generated[0].remarks()
+    _print("".join(f"{printable(line)}\n" for line in lines))
+    return 1 if given["check"] and (orphans or write.differs(changes)) else 0
+
+
+def _inspect(source: Path, options: Options, given: dict[str, Any]) -> int:
+    from autoparser_gen import inspect, request
+
+    for name in ("outputs", "target", "check", "force"):
+        if given[name]:
+            raise UsageError("--inspect writes nothing; leave out -o, --target, --check, --force.")
+    if not source.is_dir():
+        _print(inspect.one(source, options, as_json=given["as_json"]))
+        return 0
+    sources = request.chat_templates_in(source)
+    _print(inspect.several(sources, options, _pool(source, given), as_json=given["as_json"]))
+    return 0
+
+
+def _pool(source: Path, given: dict[str, Any]) -> Pool:
+    from autoparser_gen.pool import Pool
+
+    # One process where there is one chat template, and where a log should be in order.
+    alone = given["verbose"] or not source.is_dir()
+    return Pool(workers=1 if alone else None, progress=source.is_dir() and sys.stderr.isatty())
+
+
+def _log_comparisons() -> None:
+    import logging
+
+    class Printable(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            return printable(super().format(record))
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(Printable("%(message)s"))
+    logger = logging.getLogger("autoparser_gen")
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+
+
+def _print(text: str) -> None:
+    # Bytes, so that neither the locale's encoding nor its line ends change what is printed.
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+    sys.stdout.buffer.flush()
+
+
+def _say(message: str, status: int, *, many_lines: bool = False) -> int:
+    # What a chat template or a file's name puts into a message must not drive the terminal.
+    lines = message.split("\n") if many_lines else [" ".join(message.split())]
+    click.echo(
+        "\n".join(printable(line) for line in [f"{PROGRAM}: {lines[0]}", *lines[1:]]), err=True
+    )
+    return status
+
+
+def _internal_error(error: Exception, arguments: Sequence[str]) -> int:
+    if {"-v", "--verbose"} & set(arguments):
+        import traceback
+
+        traceback.print_exception(error)
+    what = f"{type(error).__name__}: {error}"
+    return _say(
+        f"internal error: {what}. This is a bug; -v shows where. Nothing was written.",
+        INTERNAL_ERROR,
+    )

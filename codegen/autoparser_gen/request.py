@@ -1,0 +1,227 @@
+"""What the command line asks for, checked before any work is done."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autoparser_gen.errors import UsageError
+from autoparser_gen.targets import TARGETS, Target
+
+CHAT_TEMPLATE_SUFFIXES = (".jinja", ".jinja2", ".j2")
+STANDARD_OUTPUT = Path("-")
+
+
+@dataclass(frozen=True)
+class JsonFile:
+    """A JSON file given as an option; only its base name reaches a generated file."""
+
+    name: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class Options:
+    """Everything beside the chat template that shapes what is generated."""
+
+    variant: str | None = None
+    bos_token: str | None = None
+    eos_token: str | None = None
+    tools: JsonFile | None = None
+    tool_choice: str = "auto"
+    parallel: bool = True
+    response_schema: JsonFile | None = None
+    thinking: bool | None = None  # None: as the chat template's own default
+    lazy: bool = False
+    portable: bool = False
+    special_tokens: bool = False
+    verify: bool = True
+
+    @property
+    def shaped(self) -> bool:
+        """Whether the grammars accept less than the whole format."""
+        plain = self.tools is None and self.response_schema is None and self.thinking is None
+        return not plain or self.tool_choice != "auto" or not self.parallel or self.lazy
+
+    def words(self) -> list[str]:
+        """The options as the words of a command that gives the same output."""
+        words = []
+        for name, value in (
+            ("--variant", self.variant),
+            ("--bos-token", self.bos_token),
+            ("--eos-token", self.eos_token),
+            ("--tools", self.tools and self.tools.name),
+            ("--tool-choice", None if self.tool_choice == "auto" else self.tool_choice),
+            ("--response-schema", self.response_schema and self.response_schema.name),
+            ("--thinking", {None: None, True: "on", False: "off"}[self.thinking]),
+        ):
+            words += [] if value is None else [name, value]
+        for flag, is_set in (
+            ("--no-parallel-tool-calls", not self.parallel),
+            ("--lazy", self.lazy),
+            ("--portable", self.portable),
+            ("--special-tokens", self.special_tokens),
+            ("--no-verify", not self.verify),
+        ):
+            words += [flag] if is_set else []
+        return words
+
+
+@dataclass(frozen=True)
+class Output:
+    """One file to write, or standard output where the path is "-"."""
+
+    path: Path
+    target: Target
+
+    def words(self) -> list[str]:
+        """The output as the words of a command, without its folder."""
+        if self.path == STANDARD_OUTPUT:
+            return ["-o", "-", "--target", self.target.name]
+        return ["-o", self.path.name]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One chat template and the files wanted from it."""
+
+    source: Path
+    outputs: tuple[Output, ...]
+    options: Options
+
+
+def outputs_for_file(paths: Iterable[Path], target: str | None) -> tuple[Output, ...]:
+    """The outputs that `-o` names, each with its companions.
+
+    Raises UsageError where a suffix belongs to no target, or `--target` does not fit.
+    """
+    outputs: dict[Path, Output] = {}
+    for path in paths:
+        chosen = _target_of(path, target)
+        outputs[path] = Output(path, chosen)
+        if path != STANDARD_OUTPUT:
+            for companion in chosen.companions:
+                beside = path.with_suffix(TARGETS[companion].suffix)
+                outputs.setdefault(beside, Output(beside, TARGETS[companion]))
+    if target is not None and STANDARD_OUTPUT not in outputs:
+        raise UsageError("--target goes with -o -, which prints; a file's suffix says its target.")
+    if STANDARD_OUTPUT in outputs and len(outputs) > 1:
+        raise UsageError("-o - prints one target and goes with no other -o. Run it apart.")
+    return tuple(outputs.values())
+
+
+def requests_for_folder(folder: Path, out: Path, options: Options) -> list[Request]:
+    """One request for each chat template in a folder, with a folder of its own below `out`.
+
+    Raises UsageError where there is none, or two would share a folder.
+    """
+    if out.suffix in {target.suffix for target in TARGETS.values()}:
+        raise UsageError(f"-o {out}: for a folder of chat templates, name a folder to write into.")
+    by_stem: dict[str, Path] = {}
+    for source in chat_templates_in(folder):
+        stem = stem_of(source)
+        if stem in by_stem:
+            raise UsageError(
+                f"{source}: would be written over {by_stem[stem].name} (both give {stem}/)."
+                " Rename one of them."
+            )
+        by_stem[stem] = source
+    return [
+        Request(source, tuple(_outputs_in(out / stem, stem)), options)
+        for stem, source in by_stem.items()
+    ]
+
+
+def chat_templates_in(folder: Path) -> list[Path]:
+    """The chat templates of a folder, sorted by name.
+
+    Raises UsageError where there is none.
+    """
+    found = sorted(path for path in folder.iterdir() if path.suffix in CHAT_TEMPLATE_SUFFIXES)
+    if not found:
+        raise UsageError(
+            f"{folder}: no chat template in this folder (files ending in"
+            f" {', '.join(CHAT_TEMPLATE_SUFFIXES)}). Name the file or another folder."
+        )
+    return found
+
+
+def stem_of(source: Path) -> str:
+    """A chat template's name as it appears in generated names."""
+    return re.sub(r"[^a-z0-9]+", "_", source.stem.lower())
+
+
+def read_json(option: str, path: Path) -> JsonFile:
+    """A JSON file that an option names.
+
+    Raises UsageError with the place where it is no JSON.
+    """
+    try:
+        return JsonFile(path.name, json.loads(path.read_bytes()))
+    except OSError as error:
+        raise UsageError(f"{option} {path}: cannot be read: {error.strerror}.") from error
+    except RecursionError as error:
+        raise UsageError(f"{option} {path}: nested too deeply.") from error
+    except json.JSONDecodeError as error:
+        raise UsageError(
+            f"{option} {path}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}."
+        ) from error
+    except ValueError as error:
+        raise UsageError(f"{option} {path}: not a JSON text: {error}.") from error
+
+
+def check_tools(tools: JsonFile | None, tool_choice: str) -> None:
+    """Raise UsageError where the tools are no OpenAI tool list, or the choice is not in it."""
+    if tools is not None and not _is_tool_list(tools.value):
+        raise UsageError(
+            f"--tools {tools.name}: not a list of tools. Expected"
+            ' [{"type": "function", "function": {"name": ..., "parameters": {...}}}, ...].'
+        )
+    if tool_choice in ("auto", "required", "none"):
+        return
+    if tools is None:
+        raise UsageError(
+            f"--tool-choice {tool_choice}: neither auto, required nor none; the name of a tool"
+            " needs --tools."
+        )
+    names = [tool["function"]["name"] for tool in tools.value]
+    if tool_choice not in names:
+        raise UsageError(
+            f"--tool-choice {tool_choice}: no such tool in {tools.name}; it has:"
+            f" {', '.join(names) or 'none'}."
+        )
+
+
+def _is_tool_list(value: Any) -> bool:
+    def is_tool(item: Any) -> bool:
+        function = item.get("function") if isinstance(item, Mapping) else None
+        return isinstance(function, Mapping) and isinstance(function.get("name"), str)
+
+    return isinstance(value, list) and all(map(is_tool, value))
+
+
+def _target_of(path: Path, target: str | None) -> Target:
+    if path == STANDARD_OUTPUT:
+        if target is None:
+            raise UsageError(f"-o - needs --target: {', '.join(TARGETS)}.")
+        return TARGETS[target]
+    for known in TARGETS.values():
+        if path.suffix == known.suffix:
+            return known
+    raise UsageError(
+        f"-o {path}: {f'unknown suffix {path.suffix!r}' if path.suffix else 'no suffix'}. It says"
+        f" what to generate: {_list_of_suffixes(list(TARGETS.values()))}."
+    )
+
+
+def _list_of_suffixes(targets: Sequence[Target]) -> str:
+    return ", ".join(f"{target.suffix} ({target.what})" for target in targets)
+
+
+def _outputs_in(folder: Path, stem: str) -> Iterable[Output]:
+    for target in TARGETS.values():
+        yield Output(folder / target.file_name.format(stem=stem), target)

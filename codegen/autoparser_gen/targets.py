@@ -1,0 +1,78 @@
+"""The targets: one back end for each suffix. Adding one is a module in `emit` and a row here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from autoparser_gen.analysis.model import Analysis
+    from autoparser_gen.grammar.ir import ResponseGrammar
+
+
+@dataclass(frozen=True)
+class Draft:
+    """All that a back end may print."""
+
+    analysis: Analysis
+    grammar: ResponseGrammar
+    header: Sequence[str]
+    portable: bool = False
+    special_tokens: bool = False
+
+
+@dataclass(frozen=True)
+class Target:
+    """A kind of file that is generated."""
+
+    name: str
+    suffix: str
+    file_name: str  # in a folder of generated files, of the chat template's stem
+    what: str  # for people
+    emit: Callable[[Draft], str]
+    companions: tuple[str, ...] = ()  # targets that are written beside it
+
+
+# Back ends are imported when they run, so that asking for help or one target costs no other.
+
+
+def _python(draft: Draft) -> str:
+    from autoparser_gen.emit import python
+
+    return python.emit(draft.analysis, list(draft.header))
+
+
+def _lark(draft: Draft) -> str:
+    from autoparser_gen.emit import lark
+
+    return lark.emit(
+        draft.analysis,
+        draft.grammar,
+        list(draft.header),
+        portable=draft.portable,
+        special_tokens=draft.special_tokens,
+    )
+
+
+def _gbnf(draft: Draft) -> str:
+    from autoparser_gen.emit import gbnf
+
+    return gbnf.emit(draft.analysis, draft.grammar, list(draft.header))
+
+
+def _json(draft: Draft) -> str:
+    from autoparser_gen.analysis import as_json
+
+    return as_json.to_json(draft.analysis)
+
+
+TARGETS: dict[str, Target] = {
+    target.name: target
+    for target in (
+        Target("python", ".py", "{stem}_parser.py", "parser module", _python, ("lark",)),
+        Target("lark", ".lark", "{stem}_parser.lark", "Lark grammar", _lark),
+        Target("gbnf", ".gbnf", "{stem}.gbnf", "GBNF grammar", _gbnf),
+        Target("json", ".json", "{stem}.json", "analysis", _json),
+    )
+}
