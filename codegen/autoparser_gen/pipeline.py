@@ -1,0 +1,151 @@
+"""From a chat template to verified texts: one call and one comment for each phase."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autoparser_gen import chat_template, verify
+from autoparser_gen.analysis import analyze
+from autoparser_gen.analysis.model import FORMAT_VERSION, Analysis
+from autoparser_gen.errors import AutoparserError, FolderError, InternalError
+from autoparser_gen.grammar.ir import ResponseGrammar
+from autoparser_gen.grammar.lower import lower
+from autoparser_gen.header import header
+from autoparser_gen.pool import Pool
+from autoparser_gen.probe import Prober, needles
+from autoparser_gen.request import Options, Output, Request
+from autoparser_gen.targets import TARGETS, Draft
+
+
+@dataclass(frozen=True)
+class Format:
+    """What a chat template says: the analysis, and the prober that can ask it again."""
+
+    chat_template: chat_template.ChatTemplate
+    prober: Prober
+    analysis: Analysis
+
+
+@dataclass(frozen=True)
+class Generated:
+    """The text of every file that one request asks for, and what verification says of them."""
+
+    files: Mapping[Path, str]
+    analysis: Analysis
+    report: verify.Report | None
+
+    def remarks(self) -> list[str]:
+        """What a person should know, one sentence a line."""
+        said = ["not verified (--no-verify)"] if self.report is None else self.report.lines()
+        return said + [f"note: {note}" for note in self.analysis.notes]
+
+
+def generate(request: Request) -> Generated:
+    """Everything short of writing, which `write` does once all texts are there.
+
+    Raises AutoparserError where a phase fails; then there is nothing to write.
+    """
+    # Load, probe, analyze: the chat template's format.
+    found = find_format(request.source, request.options)
+    # Lower and check: one grammar of the response, which all files are prints of.
+    grammar = lower_for(found.analysis, request.options)
+    # Emit: the text of each file.
+    files = {output.path: _emit(output, request, found, grammar) for output in request.outputs}
+    # Verify: what was emitted reads the chat template's own renderings back.
+    report = verify_files(files, request, found) if request.options.verify else None
+    return Generated(files, found.analysis, report)
+
+
+def find_format(source: Path, options: Options) -> Format:
+    """The format of one chat template.
+
+    Raises ChatTemplateError or AnalysisError where it cannot be rendered or shows no format.
+    """
+    # Load: the text, and the special tokens that it may print.
+    template = chat_template.load(
+        source,
+        variant=options.variant,
+        bos_token=options.bos_token,
+        eos_token=options.eos_token,
+    )
+    # Probe: conversations full of needles, in the shape that the chat template demands.
+    prober = Prober(chat_template.Renderer(template))
+    # Analyze: what the differences between renderings say.
+    return Format(template, prober, analyze(prober))
+
+
+def lower_for(analysis: Analysis, options: Options) -> ResponseGrammar:
+    """The response's grammar as the options shape it."""
+    return lower(
+        analysis,
+        tools=options.tools.value if options.tools else None,
+        tool_choice=options.tool_choice,
+        parallel=options.parallel,
+        response_schema=options.response_schema.value if options.response_schema else None,
+        thinking=options.thinking,
+        lazy=options.lazy,
+    )
+
+
+def verify_files(files: Mapping[Path, str], request: Request, found: Format) -> verify.Report:
+    """Verify the texts that are about to be written.
+
+    A grammar that was shaped by options accepts less than the whole format, and some outputs lack
+    a module or a Lark grammar: what is missing is emitted for the purpose, from the same analysis.
+    Raises VerificationError.
+    """
+    whole = Draft(found.analysis, lower(found.analysis), ())
+    texts = {name: TARGETS[name].emit for name in ("python", "lark")}
+    written = {output.target.name: files[output.path] for output in request.outputs}
+    if request.options.shaped or request.options.special_tokens:
+        written.pop("lark", None)
+    module, lark = (written.get(name) or emit(whole) for name, emit in texts.items())
+    return verify.verify(found.prober, found.analysis, verify.Subject(module, lark))
+
+
+def generate_all(requests: Sequence[Request], pool: Pool) -> list[Generated]:
+    """Generate for each request. Raises the error, or a FolderError where there are several."""
+    results = pool.map(attempt, requests)
+    errors = [result for result in results if isinstance(result, AutoparserError)]
+    if len(requests) == 1 and errors:
+        raise errors[0]
+    if errors:
+        raise FolderError(errors, len(requests))
+    return [result for result in results if isinstance(result, Generated)]
+
+
+def attempt(request: Request) -> Generated | AutoparserError:
+    """Like `generate`, but an error is a result, so that one does not hide the others."""
+    try:
+        return generate(request)
+    except AutoparserError as error:
+        return error
+    except Exception as error:  # a stranger's chat template met a bug of ours
+        return InternalError.of(request.source, error)
+
+
+def _emit(output: Output, request: Request, found: Format, grammar: ResponseGrammar) -> str:
+    options = request.options
+    lines = header(
+        format_version=FORMAT_VERSION,
+        source=request.source.name,
+        sha256=found.chat_template.sha256,
+        command=["autoparser-gen", request.source.name, *output.words(), *options.words()],
+        unknown=_unknown_tokens(found),
+        verified=options.verify,
+    )
+    draft = Draft(found.analysis, grammar, lines, options.portable, options.special_tokens)
+    return output.target.emit(draft)
+
+
+def _unknown_tokens(found: Format) -> list[str]:
+    """The special tokens that the turn shows but nobody has told."""
+    turn = found.prober.turn(needles.CONTENT)
+    text = turn.header + turn.text if turn else ""
+    return [
+        name
+        for name, placeholder in chat_template.UNKNOWN_TOKENS.items()
+        if placeholder in text and name not in found.chat_template.tokens
+    ]

@@ -1,0 +1,271 @@
+"""Run what was generated against the chat template's own renderings, before it is written.
+
+Each message is rendered; the module must read it back from the turn, whole and in pieces, and the
+Lark grammar must accept the turn. Formats without escaping cannot tell all messages apart, so a
+message that renders to the same text is as good. A part that the chat template drops is not
+expected back: which parts it renders is seen with needles.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os.path
+import random
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from autoparser_gen.analysis.model import Analysis
+from autoparser_gen.errors import VerificationError
+from autoparser_gen.probe import Prober, Turn
+from autoparser_gen.verify_messages import ProbeMessage, Reading, messages, same, same_untyped
+
+SHORT = 40  # up to this length, a text is cut in every way into three; that grows with the square
+PIECES = (1, 3, 7)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is verified: the texts of a parser module and of a Lark grammar."""
+
+    module: str
+    lark: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What verification saw: the names of the messages it read back, and what was not rendered."""
+
+    readings: int
+    rendered: tuple[str, ...]
+    not_rendered: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        """For a person, one sentence a line."""
+        turns = len(self.rendered)
+        said = [f"verified: {turns} turns read {self.readings} times, whole, in pieces, truncated"]
+        return said + [f"not rendered by the chat template: {what}" for what in self.not_rendered]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A message, the turn that the chat template makes of it, and what must be read back."""
+
+    message: ProbeMessage
+    turn: Turn
+    parts: frozenset[str]  # of the message, that are in the turn
+
+    @property
+    def expected(self) -> Reading:
+        """The message as it must come back."""
+        return self.message.expected(self.parts)
+
+    @property
+    def text(self) -> str:
+        """What a model would have written."""
+        return self.turn.generated
+
+
+def verify(prober: Prober, analysis: Analysis, subject: Subject) -> Report:
+    """Read every message back. Raises VerificationError at the first that comes back wrong."""
+    return _Verifier(prober, analysis, subject).run()
+
+
+class _Verifier:
+    def __init__(self, prober: Prober, analysis: Analysis, subject: Subject) -> None:
+        self._prober = prober
+        self._analysis = analysis
+        self._module = import_text(subject.module)
+        self._reject_reason = grammar_reader(subject.lark)
+        self._parts_by_kind: dict[str, frozenset[str]] = {}
+        self._truncated_kinds: set[str] = set()
+        self._readings = 0
+
+    def run(self) -> Report:
+        rendered: dict[str, None] = {}
+        missing: dict[str, None] = {}
+        for message in messages(self._analysis):
+            parts = self._parts_rendered(message)
+            turn = self._turn(message) if parts else None
+            lost = message.parts() - parts if turn else {"all of it"}
+            missing.update((f"{message.kind}: {part}", None) for part in sorted(lost))
+            if turn is not None:
+                self._check(Case(message, turn, parts))
+                rendered[message.name] = None
+        return Report(self._readings, tuple(rendered), tuple(missing))
+
+    def _turn(self, message: ProbeMessage) -> Turn | None:
+        return self._prober.turn(
+            message.content, message.reasoning, message.calls, **message.options
+        )
+
+    def _parts_rendered(self, message: ProbeMessage) -> frozenset[str]:
+        """Which parts of such a message the chat template prints; none where it refuses."""
+        if message.kind not in self._parts_by_kind:
+            plain = message.plain()
+            turn = self._turn(plain)
+            self._parts_by_kind[message.kind] = plain.parts_in(turn.text) if turn else frozenset()
+        return self._parts_by_kind[message.kind]
+
+    # -- checks ------------------------------------------------------------------------------
+
+    def _check(self, case: Case) -> None:
+        tools = case.message.tools() if case.message.calls else None
+        with self._failing(case, "whole"):
+            whole = self._parse(case, case.text, tools)
+            self._compare(case, whole, same)
+        if tools is not None:
+            with self._failing(case, "whole, without tools"):
+                self._compare(case, self._parse(case, case.text, None), same_untyped)
+        for how, pieces in splits(case.text):
+            with self._failing(case, how):
+                self._check_pieces(case, pieces, tools, whole)
+        if case.message.kind not in self._truncated_kinds:
+            self._truncated_kinds.add(case.message.kind)
+            self._check_truncated(case, tools, whole)
+        with self._failing(case, "by the Lark grammar"):
+            self._check_grammar(case)
+
+    def _parse(self, case: Case, text: str, tools: Any) -> Any:
+        self._readings += 1
+        return self._module.parse(text, prompt=case.turn.prompt, tools=tools)
+
+    def _compare(self, case: Case, got: Any, alike: Callable[[Any, Any], bool]) -> None:
+        """The message itself, or one that the chat template renders to the same text."""
+        reading = Reading.of(got)
+        if got.incomplete:
+            raise _Mismatch(case.expected, f"{reading}, incomplete {got.incomplete!r}")
+        if alike(case.expected, reading):
+            return
+        again = self._turn(case.message.reread(reading, case.parts))
+        if again is None or again.text != case.turn.text:
+            raise _Mismatch(case.expected, reading)
+
+    def _check_pieces(self, case: Case, pieces: Iterable[str], tools: Any, whole: Any) -> None:
+        self._readings += 1
+        parser = self._module.Parser(prompt=case.turn.prompt, tools=tools)
+        deltas = [delta for piece in pieces for delta in parser.feed(piece)]
+        deltas += parser.finish()
+        for got in (self._module.merge(deltas), parser.message):
+            if got != whole:
+                raise _Mismatch(whole, got)
+
+    def _check_truncated(self, case: Case, tools: Any, whole: Any) -> None:
+        """At every point: no exception, no character lost, and complete calls kept."""
+        for end in range(len(case.text)):
+            text = case.text[:end]
+            with self._failing(case, f"truncated to {text!r}"):
+                calls = self._parse(case, text, tools).tool_calls
+                if calls != whole.tool_calls[: len(calls)]:
+                    raise _Mismatch(whole.tool_calls, calls)
+                spans = self._module.spans(text, prompt=case.turn.prompt, tools=tools)
+                _require_cover(spans, text)
+
+    def _check_grammar(self, case: Case) -> None:
+        text = self._grammar_text(case)
+        if text is None:
+            return
+        problem = self._reject_reason(text)
+        if problem is not None:
+            raise _Mismatch(f"the grammar accepts {text!r}", problem)
+
+    def _grammar_text(self, case: Case) -> str | None:
+        """What the grammar's start rule covers; None where the turn continues another prompt."""
+        text = case.turn.after(self._analysis.generation_prompts.default)
+        end = self._analysis.end_of_turn.strip()
+        if text is None or not end:
+            return text
+        before, found, rest = text.rpartition(end)
+        return before if found and not rest.strip() else text
+
+    @contextlib.contextmanager
+    def _failing(self, case: Case, how: str) -> Iterator[None]:
+        """Turn whatever goes wrong into an error that shows the message and the turn."""
+        try:
+            yield
+        except _Mismatch as mismatch:
+            expected, got = str(mismatch.expected), str(mismatch.got)
+        except Exception as error:  # generated code may raise anything
+            expected, got = "no exception", f"{type(error).__name__}: {error}"
+        else:
+            return
+        raise VerificationError(
+            f"{self._analysis.source}: verification failed: {case.message.name}, read {how}.\n"
+            f"  prompt    {case.turn.prompt!r}\n"
+            f"  turn      {case.text!r}\n"
+            f"  expected  {expected}\n"
+            f"  got       {got}\n"
+            f"  {first_difference(expected, got)}\n"
+            "  Nothing was written. --no-verify writes anyway and says so in the header."
+        )
+
+
+class _Mismatch(Exception):
+    def __init__(self, expected: object, got: object) -> None:
+        super().__init__()
+        self.expected, self.got = expected, got
+
+
+def import_text(source: str) -> types.ModuleType:
+    """A module from its text, without a file."""
+    module = types.ModuleType("_autoparser_gen_subject")
+    # Dataclasses look their module up by name while they are made.
+    sys.modules[module.__name__] = module
+    try:
+        exec(compile(source, f"<{module.__name__}>", "exec"), module.__dict__)
+    finally:
+        del sys.modules[module.__name__]
+    return module
+
+
+def grammar_reader(source: str) -> Callable[[str], str | None]:
+    """A function that says why a text does not follow a Lark grammar; None where it does."""
+    import lark
+
+    parser = lark.Lark(source, parser="lalr", start="start", maybe_placeholders=False)
+
+    def reject_reason(text: str) -> str | None:
+        try:
+            parser.parse(text)
+        except lark.exceptions.LarkError as error:
+            return str(error)
+        return None
+
+    return reject_reason
+
+
+def splits(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Ways to cut a text, each with its name."""
+    for size in PIECES:
+        yield f"in pieces of {size}", [text[i : i + size] for i in range(0, len(text), size)]
+    yield "in random pieces", _random_pieces(text)
+    if len(text) <= SHORT:
+        for i in range(1, len(text)):
+            for j in range(i + 1, len(text) + 1):
+                yield f"cut at {i} and {j}", [text[:i], text[i:j], text[j:]]
+
+
+def _random_pieces(text: str) -> list[str]:
+    rng = random.Random(len(text))  # seeded, so that a failure comes back
+    cuts = sorted({0, len(text), *(rng.randint(0, len(text)) for _ in range(len(text) // 8 + 1))})
+    return [text[i:j] for i, j in itertools.pairwise(cuts)]
+
+
+def first_difference(expected: str, got: str) -> str:
+    """Where two texts part, with what surrounds the place in each."""
+    at = len(os.path.commonprefix([expected, got]))
+    around = slice(max(0, at - 20), at + 20)
+    return f"first difference: {expected[around]!r} / {got[around]!r}"
+
+
+def _require_cover(spans: Iterable[Any], text: str) -> None:
+    at = 0
+    for span in spans:
+        if span.start != at or span.end < span.start:
+            break
+        at = span.end
+    if at != len(text):
+        raise _Mismatch(f"spans that cover all {len(text)} characters", f"a gap at {at}")

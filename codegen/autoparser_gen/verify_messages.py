@@ -1,0 +1,244 @@
+"""The messages that verification renders: every part, every pair, every kind of value, hard texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from autoparser_gen.analysis.model import Analysis
+from autoparser_gen.probe import needles
+
+FIRST, SECOND, THIRD = needles.FUNCTIONS
+
+VALUES: Mapping[str, Any] = {
+    "string": "two words",
+    "empty string": "",
+    "integer": -42,
+    "float": 2.5,
+    "true": True,
+    "false": False,
+    "null": None,
+    "array": [1, "two", None],
+    "empty array": [],
+    "object": {"inner": "text", "number": 7},
+    "empty object": {},
+    "nested": {"list": [{"deep": [True, {"deeper": "x"}]}], "also": {"a": {"b": []}}},
+}
+
+HARD_STRINGS: Mapping[str, str] = {
+    "quotes": "say \"hi\" and 'bye' and `so`",
+    "line breaks": "first\nsecond\n\nfourth\ttab",
+    "angle brackets": "if a < b && c > d: <b>bold</b> &amp; </b>",
+    "backslashes": "C:\\new\\table \\n \\u0041 \\\\",
+    "non-ASCII": "naïve 漢字 🙂 \u00a0｜▁",
+    "looks like JSON": '{"name": "x", "arguments": {"a": [1]}}',
+    "looks like a number": "007",
+    "looks like a word": "true",
+    "brackets": "[{(x)}] }} ]] ) , : =",
+    "spaces at the ends": "  inside  ",
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A message as it is compared: without ids, arguments as values."""
+
+    content: str
+    reasoning: str
+    calls: tuple[tuple[str, Any], ...]
+
+    @classmethod
+    def of(cls, message: Any) -> Reading:
+        """What a generated module returned. Raises ValueError where arguments are no JSON."""
+        calls = tuple((call.name, json.loads(call.arguments)) for call in message.tool_calls)
+        return cls(message.content, message.reasoning_content, calls)
+
+    def __str__(self) -> str:
+        calls = (f"{name}({json.dumps(args, ensure_ascii=False)})" for name, args in self.calls)
+        return f"content {self.content!r}, reasoning {self.reasoning!r}, calls [{', '.join(calls)}]"
+
+
+@dataclass(frozen=True)
+class ProbeMessage:
+    """One message to render, with the options of its conversation."""
+
+    name: str
+    content: str | None = None
+    reasoning: str | None = None
+    calls: tuple[needles.Call, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        """What is in the message, for telling which kinds a chat template renders."""
+        calls = {0: "", 1: "call"}.get(len(self.calls), "parallel calls")
+        parts = ("reasoning" if self.reasoning else "", "content" if self.content else "", calls)
+        return " + ".join(filter(None, parts))
+
+    def plain(self) -> ProbeMessage:
+        """The same parts as needles, which show whether a part is rendered at all."""
+        return ProbeMessage(
+            self.kind,
+            needles.CONTENT if self.content else None,
+            needles.REASONING if self.reasoning else None,
+            tuple(needles.calls(1) * len(self.calls)),
+            self.options,
+        )
+
+    def parts(self) -> frozenset[str]:
+        """The names of the parts that the message has."""
+        parts = {"content": self.content, "reasoning": self.reasoning, "calls": self.calls}
+        return frozenset(name for name, part in parts.items() if part)
+
+    def parts_in(self, text: str) -> frozenset[str]:
+        """The parts of a message of needles that a text shows; none where calls are missing."""
+        found = set()
+        if needles.CONTENT in text:
+            found.add("content")
+        if needles.REASONING in text:
+            found.add("reasoning")
+        if self.calls and text.count(needles.VALUES[0][0]) >= len(self.calls):
+            found.add("calls")
+        elif self.calls:
+            return frozenset()
+        return frozenset(found)
+
+    def expected(self, parts: frozenset[str]) -> Reading:
+        """What is to be read back where only these parts are rendered."""
+        return Reading(
+            self.content if self.content and "content" in parts else "",
+            self.reasoning if self.reasoning and "reasoning" in parts else "",
+            self.calls if "calls" in parts else (),
+        )
+
+    def reread(self, reading: Reading, parts: frozenset[str]) -> ProbeMessage:
+        """The message that was read, with the parts that no rendering could have shown."""
+        return replace(
+            self,
+            content=reading.content or None if "content" in parts else self.content,
+            reasoning=reading.reasoning or None if "reasoning" in parts else self.reasoning,
+            calls=reading.calls if "calls" in parts else self.calls,
+        )
+
+    def tools(self) -> list[dict[str, Any]]:
+        """A tool list whose schemas describe the arguments of the message's calls."""
+        properties: dict[str, dict[str, Any]] = {}
+        for name, arguments in self.calls:
+            schema = properties.setdefault(name, {})
+            schema.update({key: _schema(value) for key, value in arguments.items()})
+        return [
+            {
+                "type": "function",
+                "function": {
+                    "name": name,
+                    "parameters": {"type": "object", "properties": schema},
+                },
+            }
+            for name, schema in properties.items()
+        ]
+
+
+def messages(analysis: Analysis) -> Iterator[ProbeMessage]:
+    """All messages, those without options first."""
+    yield from _parts({})
+    yield from _calls()
+    yield from _hard_texts(_markers(analysis))
+    if analysis.capabilities.supports_thinking_switch:
+        for value in (True, False):
+            yield from _parts({"enable_thinking": value})
+
+
+def _parts(options: Mapping[str, Any]) -> Iterator[ProbeMessage]:
+    one = ((FIRST, {"city": "Oslo"}),)
+    two = (*one, (SECOND, {"a": "x", "b": 2}))
+    content, reasoning = "It rains.", "Let me see."
+    name = "".join(f", {key}={value}" for key, value in options.items())
+    for text in (content, None):
+        for thought in (None, reasoning):
+            for calls in ((), one, two):
+                if text or calls:
+                    message = ProbeMessage("", text, thought, calls, options)
+                    yield ProbeMessage(message.kind + name, text, thought, calls, options)
+
+
+def _calls() -> Iterator[ProbeMessage]:
+    same = (FIRST, {"city": "Oslo"})
+    yield ProbeMessage("no arguments", calls=((FIRST, {}),))
+    yield ProbeMessage("no arguments beside arguments", calls=((SECOND, {}), same, (THIRD, {})))
+    yield ProbeMessage("three equal calls", calls=(same, same, same))
+    for name, value in VALUES.items():
+        yield ProbeMessage(f"value: {name}", calls=((FIRST, {"value": value}),))
+    every = {name.replace(" ", "_"): value for name, value in VALUES.items()}
+    yield ProbeMessage("every value in one call", calls=((FIRST, every), same))
+
+
+def _hard_texts(markers: Sequence[str]) -> Iterator[ProbeMessage]:
+    hard = {**HARD_STRINGS, "the format's own markers": " ".join(markers) or "none"}
+    for name, text in hard.items():
+        yield ProbeMessage(f"hard string: {name}", calls=((FIRST, {"text": text, "more": "x"}),))
+    together = {name.replace(" ", "_").replace("'", ""): text for name, text in hard.items()}
+    yield ProbeMessage("hard strings, nested", calls=((FIRST, {"deep": [together]}),))
+    for name in ("line breaks", "angle brackets", "looks like JSON", "non-ASCII"):
+        yield ProbeMessage(
+            f"hard text: {name}", content=f"So: {hard[name]}.", reasoning=f"Hm: {hard[name]}."
+        )
+
+
+def _markers(analysis: Analysis) -> list[str]:
+    """What delimits calls and arguments, without its whitespace, the longest first."""
+    tools = analysis.tools
+    found = {
+        text.strip()
+        for part in (tools.format, tools.function, tools.arguments)
+        for name, text in vars(part).items()
+        if isinstance(text, str) and name.endswith(("start", "end", "prefix", "suffix", "close"))
+    }
+    return sorted(filter(None, found), key=lambda text: (-len(text), text))
+
+
+def _schema(value: Any) -> dict[str, Any]:
+    for kind, name in (
+        (str, "string"),
+        (bool, "boolean"),
+        (int, "integer"),
+        (float, "number"),
+        (list, "array"),
+        (dict, "object"),
+    ):
+        if isinstance(value, kind):
+            return {"type": name}
+    return {"type": "null"}
+
+
+def same(expected: Reading, got: Reading) -> bool:
+    """Whether two readings are equal, telling true from 1 and 1 from 1.0."""
+    return (expected.content, expected.reasoning) == (got.content, got.reasoning) and [
+        (name, _exact(arguments)) for name, arguments in expected.calls
+    ] == [(name, _exact(arguments)) for name, arguments in got.calls]
+
+
+def same_untyped(expected: Reading, got: Reading) -> bool:
+    """Like `same`, where no schema told a string from a JSON value that is written like it."""
+    if same(expected, got):
+        return True
+    calls = tuple((name, _untyped(arguments)) for name, arguments in expected.calls)
+    return same(replace(expected, calls=calls), got)
+
+
+def _exact(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _untyped(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _inferred(value) for key, value in arguments.items()}
+
+
+def _inferred(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
