@@ -1,0 +1,207 @@
+"""Show a person what was found: the turn with its markers, every field with its evidence."""
+
+from __future__ import annotations
+
+import functools
+import json
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from autoparser_gen.analysis.as_json import to_json
+from autoparser_gen.analysis.model import Analysis
+from autoparser_gen.chat_template import UNKNOWN_TOKENS
+from autoparser_gen.errors import AutoparserError, InternalError, VerificationError
+from autoparser_gen.header import printable
+from autoparser_gen.pipeline import Format, find_format, generate
+from autoparser_gen.pool import Pool
+from autoparser_gen.probe import Prober, Turn
+from autoparser_gen.request import Options, Request
+
+REASONING, CONTENT = "Which city? Oslo, then Rome.", "I look both up."
+CALLS = tuple(
+    ("weather", {"city": city, "days": days}) for city, days in (("Oslo", 1), ("Rome", 2))
+)
+# Parts of an analysis whose texts stand in the turn. The joints and prompts repeat them.
+MARKED = ("assistant_header", "reasoning", "content", "tools", "headers", "end_of_turn")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of the turn; `field` names the marker that it is, "" for the message's own text."""
+
+    field: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one chat template, for a table of many."""
+
+    template: str
+    result: str  # verified, analysed (not verified), failed (verification), refused
+    reasoning: str = ""
+    content: str = ""
+    tools: str = ""
+    parallel_calls: bool = False
+    turns: int = 0
+    not_rendered: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    error: str = ""
+
+
+def one(source: Path, options: Options, *, as_json: bool) -> str:
+    """A report on one chat template. Raises AutoparserError where there is nothing to report."""
+    found = find_format(source, options)
+    if as_json:
+        return to_json(found.analysis)
+    return "".join(f"{line}\n" for line in _lines(found))
+
+
+def several(sources: Sequence[Path], options: Options, pool: Pool, *, as_json: bool) -> str:
+    """A table of what became of each chat template, with verification; errors are rows."""
+    rows = pool.map(functools.partial(row, options=options), sources)
+    if as_json:
+        return json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2) + "\n"
+    width = max(len(row.template) for row in rows)
+    return "".join(f"{_row_line(row, width)}\n" for row in rows)
+
+
+def row(source: Path, options: Options) -> Row:
+    """What becomes of one chat template; an error is a result."""
+    try:
+        generated = generate(Request(source, (), options))
+    except VerificationError as error:
+        return Row(source.name, "failed", error=str(error))
+    except AutoparserError as error:
+        return Row(source.name, "refused", error=str(error))
+    except Exception as error:  # a stranger's chat template met a bug of ours
+        return Row(source.name, "refused", error=str(InternalError.of(source, error)))
+    analysis, report = generated.analysis, generated.report
+    return Row(
+        template=source.name,
+        result="verified" if report else "analysed",
+        reasoning=analysis.reasoning.mode.value,
+        content=analysis.content.mode.value,
+        tools=analysis.tools.format.mode.value,
+        parallel_calls=analysis.capabilities.supports_parallel_tool_calls,
+        turns=len(report.rendered) if report else 0,
+        not_rendered=report.not_rendered if report else (),
+        notes=analysis.notes,
+    )
+
+
+def pieces(turn: Turn, analysis: Analysis) -> list[Piece]:
+    """The turn cut into its markers and the message's own text."""
+    markers = _markers(analysis)
+    text = turn.header + turn.text
+    found: list[Piece] = []
+    group, at = "", 0  # the last marker's structure, whose fields belong together
+    while at < len(text):
+        # The longest first: a marker may begin with another one.
+        fitting = [(len(m), _group(n) == group, n) for n, m in markers if text.startswith(m, at)]
+        length, _, name = max(fitting, default=(1, False, ""))
+        piece = text[at : at + length]
+        if not name and found and not found[-1].field:
+            found[-1] = Piece("", found[-1].text + piece)
+        else:
+            found.append(Piece(name, piece))
+        group = _group(name) if name else group
+        at += length
+    return found
+
+
+def fields(analysis: Analysis) -> Iterator[tuple[str, Any]]:
+    """Every field of the analysis by its path, in order."""
+    data = asdict(analysis)
+    for name in ("source", "sha256", "evidence", "notes"):
+        del data[name]
+    yield from _flatten("", data)
+
+
+def full_turn(prober: Prober) -> Turn | None:
+    """The turn that shows most: all parts, or the richest that the chat template renders."""
+    for reasoning in (REASONING, None):
+        for calls in (CALLS, CALLS[:1], ()):
+            for content in (CONTENT, None):
+                turn = prober.turn(content, reasoning, calls) if content or calls else None
+                if turn is not None:
+                    return turn
+    return None
+
+
+def _lines(found: Format) -> Iterator[str]:
+    analysis = found.analysis
+    everything = list(fields(analysis))
+    unset = [path for path, value in everything if value in ("", None, False, [], ())]
+    shown = [(path, value) for path, value in everything if path not in unset]
+    width = max(len(path) for path, _ in shown) + 2
+    yield f"{printable(analysis.source)}  sha256 {analysis.sha256}"
+    yield "\nThe assistant's turn, with the name of each marker where it stands:\n"
+    turn = full_turn(found.prober)
+    for piece in pieces(turn, analysis) if turn else ():
+        yield f"  {piece.field:<{width}}{_quoted(piece.text)}"
+    yield "\nFields, each with the comparison that found it:\n"
+    for path, value in shown:
+        yield f"  {path:<{width}}{_quoted(value):<34}  {_evidence(analysis, path)}".rstrip()
+    yield "\nFields that this format does not use:\n"
+    yield textwrap.fill(", ".join(unset), 100, initial_indent="  ", subsequent_indent="  ")
+    yield from (f"\nNote: {printable(note)}" for note in analysis.notes)
+
+
+def _markers(analysis: Analysis) -> list[tuple[str, str]]:
+    """Texts that delimit, with their paths: as they are and without the whitespace around them."""
+    return [
+        (path, text)
+        for path, value in fields(analysis)
+        if path.split(".")[0] in MARKED and isinstance(value, str) and _delimits(path, value)
+        for text in {value, value.strip()}
+    ]
+
+
+def _group(path: str) -> str:
+    return path.rpartition(".")[0]
+
+
+def _delimits(path: str, value: str) -> bool:
+    last = path.rsplit(".", 1)[-1]
+    return (
+        bool(value.strip())
+        and last not in ("mode", "pos", "value_syntax", "item_tag")
+        and not (last.endswith("_field"))
+    )
+
+
+def _flatten(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _flatten(f"{path}.{name}" if path else name, inner)
+    else:
+        yield path, value.value if isinstance(value, Enum) else value
+
+
+def _evidence(analysis: Analysis, path: str) -> str:
+    return printable(analysis.evidence.get(path, ""))
+
+
+def _quoted(value: Any) -> str:
+    """Text in quotes with what cannot be seen escaped; other values as JSON."""
+    if not isinstance(value, str):
+        return printable(json.dumps(value, ensure_ascii=False))
+    text = value.replace("\\", "\\\\").replace('"', '\\"')
+    for name, placeholder in UNKNOWN_TOKENS.items():
+        text = text.replace(placeholder, f"{{{name}}}")
+    return f'"{printable(text)}"'
+
+
+def _row_line(row: Row, width: int) -> str:
+    if row.error:
+        return f"{printable(row.template):<{width}}  {row.result:<9} {printable(row.error[:200])}"
+    calls = row.tools + (", parallel" if row.parallel_calls else "")
+    return (
+        f"{printable(row.template):<{width}}  {row.result:<9} {row.reasoning:<10} {calls:<26}"
+        f" {row.turns:>3} turns"
+    )
