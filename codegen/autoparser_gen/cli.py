@@ -24,7 +24,8 @@ INTERRUPTED = 130
 # Errors whose message shows renderings on lines of their own. All others are one line.
 _MANY_LINES = (AnalysisError, VerificationError)
 
-_path = click.Path(path_type=Path)
+# Whether a path can be read is found out, and said better, where it is read.
+_path = click.Path(path_type=Path, readable=False)
 
 
 def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:

@@ -16,12 +16,14 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.errors import VerificationError
 from autoparser_gen.probe import Prober, Turn
 from autoparser_gen.verify_messages import ProbeMessage, Reading, messages, same, same_untyped
+
+Loaded = TypeVar("Loaded")
 
 SHORT = 40  # up to this length, a text is cut in every way into three; that grows with the square
 PIECES = (1, 3, 7)
@@ -78,8 +80,12 @@ class _Verifier:
     def __init__(self, prober: Prober, analysis: Analysis, subject: Subject) -> None:
         self._prober = prober
         self._analysis = analysis
-        self._module = import_text(subject.module)
-        self._reject_reason = grammar_reader(subject.lark)
+        self._module = _loaded(
+            f"{analysis.source}: the module cannot be imported", import_text, subject.module
+        )
+        self._reject_reason = _loaded(
+            f"{analysis.source}: the Lark grammar does not load", grammar_reader, subject.lark
+        )
         self._parts_by_kind: dict[str, frozenset[str]] = {}
         self._truncated_kinds: set[str] = set()
         self._readings = 0
@@ -207,6 +213,13 @@ class _Mismatch(Exception):
     def __init__(self, expected: object, got: object) -> None:
         super().__init__()
         self.expected, self.got = expected, got
+
+
+def _loaded(what: str, load: Callable[[str], Loaded], text: str) -> Loaded:
+    try:
+        return load(text)
+    except Exception as error:  # generated text may be wrong in any way
+        raise VerificationError(f"{what}: {type(error).__name__}: {error}") from error
 
 
 def import_text(source: str) -> types.ModuleType:

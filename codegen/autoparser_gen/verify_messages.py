@@ -144,7 +144,7 @@ def messages(analysis: Analysis) -> Iterator[ProbeMessage]:
     """All messages, those without options first."""
     yield from _parts({})
     yield from _calls()
-    yield from _hard_texts(_markers(analysis))
+    yield from _hard_texts(format_markers(analysis))
     if analysis.capabilities.supports_thinking_switch:
         for value in (True, False):
             yield from _parts({"enable_thinking": value})
@@ -186,15 +186,22 @@ def _hard_texts(markers: Sequence[str]) -> Iterator[ProbeMessage]:
         )
 
 
-def _markers(analysis: Analysis) -> list[str]:
-    """What delimits calls and arguments, without its whitespace, the longest first."""
+def format_markers(analysis: Analysis) -> list[str]:
+    """What delimits the parts of a turn, without its whitespace, the longest first."""
     tools = analysis.tools
     found = {
         text.strip()
-        for part in (tools.format, tools.function, tools.arguments)
+        for part in (
+            analysis.reasoning,
+            analysis.content,
+            tools.format,
+            tools.function,
+            tools.arguments,
+        )
         for name, text in vars(part).items()
         if isinstance(text, str) and name.endswith(("start", "end", "prefix", "suffix", "close"))
     }
+    found.add(analysis.end_of_turn.strip())
     return sorted(filter(None, found), key=lambda text: (-len(text), text))
 
 

@@ -1,0 +1,365 @@
+"""The command line: what is written, what is said, and with which exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from autoparser_gen import cli, pipeline, verify
+from autoparser_gen.errors import VerificationError
+
+HERMES = Path(__file__).parents[1] / "templates" / "hermes_2_pro.jinja"
+TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
+
+
+class Run(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Run]:
+    """Runs the command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run_it(*words: object) -> Run:
+        with pytest.raises(SystemExit) as exit_:
+            cli.main([str(word) for word in words])
+        assert isinstance(exit_.value.code, int)
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return Run(exit_.value.code, out, err)
+
+    return run_it
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
+
+
+# ---- What is written ----
+
+
+def test_a_module_comes_with_its_grammar(run: Callable[..., Run], tmp_path: Path) -> None:
+    done = run(HERMES, "-o", "x_parser.py")
+    assert done.status == 0
+    assert done.out.startswith("created x_parser.py\ncreated x_parser.lark\nverified: ")
+    assert files_in(tmp_path) == ["x_parser.lark", "x_parser.py"]
+
+
+def test_several_outputs(run: Callable[..., Run], tmp_path: Path) -> None:
+    assert run(HERMES, "-o", "a/x.gbnf", "-o", "b/x.json", "-o", "x.lark").status == 0
+    assert files_in(tmp_path) == ["a/x.gbnf", "b/x.json", "x.lark"]
+    assert json.loads((tmp_path / "b/x.json").read_text())["source"] == "hermes_2_pro.jinja"
+
+
+def test_the_second_run_writes_nothing_and_says_so(run: Callable[..., Run], tmp_path: Path) -> None:
+    run(HERMES, "-o", "x_parser.py", "-o", "x.gbnf")
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    again = run(HERMES, "-o", "x_parser.py", "-o", "x.gbnf")
+    assert again.status == 0
+    assert again.out.startswith("nothing changed: 3 files up to date\n")
+    assert before == {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+
+
+def test_a_header_holds_no_path(run: Callable[..., Run], tmp_path: Path) -> None:
+    run(HERMES, "-o", tmp_path / "deep" / "x_parser.py")
+    text = (tmp_path / "deep" / "x_parser.py").read_text()
+    assert "autoparser-gen hermes_2_pro.jinja -o x_parser.py" in text
+    assert str(tmp_path) not in text
+    assert str(HERMES.parent) not in text
+
+
+def test_a_folder(run: Callable[..., Run], tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    for name in ("One.2-x.jinja", "two.jinja"):
+        (source / name).write_text(HERMES.read_text())
+    done = run("in", "-o", "out")
+    assert done.status == 0
+    assert done.err == ""
+    endings = ["one_2_x.gbnf", "one_2_x.json", "one_2_x_parser.lark", "one_2_x_parser.py"]
+    assert files_in(tmp_path / "out" / "one_2_x") == endings
+    assert run("in", "-o", "out").out == "nothing changed: 8 files up to date\n"
+
+
+def test_a_folder_and_a_file_give_the_same_bytes(run: Callable[..., Run], tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "hermes_2_pro.jinja").write_bytes(HERMES.read_bytes())
+    run("in", "-o", "out")
+    folder = tmp_path / "out" / "hermes_2_pro"
+    run(
+        HERMES, "-o", "hermes_2_pro_parser.py", "-o", "hermes_2_pro.gbnf", "-o", "hermes_2_pro.json"
+    )
+    for name in files_in(folder):
+        assert (folder / name).read_bytes() == (tmp_path / name).read_bytes()
+
+
+@pytest.mark.parametrize("target", ["python", "lark", "gbnf", "json"])
+def test_printing(run: Callable[..., Run], tmp_path: Path, target: str) -> None:
+    done = run(HERMES, "-o", "-", "--target", target)
+    assert done.status == 0
+    assert done.err == ""
+    assert "hermes_2_pro.jinja" in done.out
+    assert files_in(tmp_path) == []
+
+
+# ---- --check ----
+
+
+def test_check_shows_a_diff_and_writes_nothing(run: Callable[..., Run], tmp_path: Path) -> None:
+    missing = run(HERMES, "-o", "x_parser.py", "--check")
+    assert missing.status == 1
+    assert "--- /dev/null\n+++ x_parser.py\n" in missing.out
+    assert "would be created x_parser.lark" in missing.out
+    assert files_in(tmp_path) == []
+
+    run(HERMES, "-o", "x_parser.py")
+    assert run(HERMES, "-o", "x_parser.py", "--check").status == 0
+    grammar = tmp_path / "x_parser.lark"
+    grammar.write_text(grammar.read_text() + "// by hand\n")
+    changed = run(HERMES, "-o", "x_parser.py", "--check")
+    assert changed.status == 1
+    assert "-// by hand\n" in changed.out
+    assert "by hand" in grammar.read_text()
+
+
+def test_check_reports_orphans(run: Callable[..., Run], tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    for name in ("a.jinja", "b.jinja"):
+        (source / name).write_text(HERMES.read_text())
+    run("in", "-o", "out")
+    (source / "b.jinja").unlink()
+    done = run("in", "-o", "out", "--check")
+    assert done.status == 1
+    assert "orphan out/b/b_parser.py: " in done.out
+    assert (tmp_path / "out/b/b_parser.py").exists()
+
+
+# ---- --inspect ----
+
+
+def test_inspect_shows_the_turn_and_the_fields(run: Callable[..., Run], tmp_path: Path) -> None:
+    done = run(HERMES, "--inspect")
+    assert done.status == 0
+    assert 'tools.format.per_call_start                "<tool_call>\\n"' in done.out
+    assert "1 call / 2 calls" in done.out
+    assert files_in(tmp_path) == []
+
+
+def test_inspect_as_json_is_the_analysis(run: Callable[..., Run], tmp_path: Path) -> None:
+    run(HERMES, "-o", "x.json")
+    assert run(HERMES, "--inspect", "--json").out == (tmp_path / "x.json").read_text()
+
+
+def test_inspect_a_folder_gives_a_row_for_each(run: Callable[..., Run], tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "a.jinja").write_text(HERMES.read_text())
+    (source / "b.jinja").write_text("{{ raise_exception('never') }}")
+    done = run("in", "--inspect", "--json")
+    assert done.status == 0
+    first, second = json.loads(done.out)
+    assert (first["template"], first["result"], first["tools"]) == (
+        "a.jinja",
+        "verified",
+        "JSON_NATIVE",
+    )
+    assert first["turns"] > 10
+    assert (second["template"], second["result"]) == ("b.jinja", "refused")
+    assert "never" in second["error"]
+    assert "a.jinja  verified" in run("in", "--inspect").out
+
+
+# ---- What goes wrong ----
+
+REFUSED = {
+    "missing file": ("nosuch.jinja", 3, "nosuch.jinja: cannot be read: No such file"),
+    "no template": ("text.jinja", 3, "text.jinja: no chat template"),
+    "not text": ("binary.jinja", 3, "binary.jinja: not a text file"),
+    "syntax error": ("broken.jinja", 3, "broken.jinja:2: not a valid Jinja chat template"),
+    "always raises": ("raises.jinja", 3, "go away"),
+    "no assistant turn": ("mute.jinja", 3, "renders no assistant message"),
+    "no messages": ("deaf.jinja", 3, "shows no user message"),
+    "no JSON": ("tokenizer_config.json", 3, "not valid JSON"),
+}
+
+
+@pytest.fixture
+def bad_templates(tmp_path: Path) -> None:
+    users = "{% for m in messages if m.role == 'user' %}{{ m.content }}{% endfor %}"
+    for name, content in {
+        "text.jinja": "just text",
+        "broken.jinja": "{{ messages }}\n{% for %}",
+        "raises.jinja": "{{ raise_exception('go\naway \x1b[2J now') }}",
+        "mute.jinja": users,
+        "deaf.jinja": "{{ 'hello' }}",
+        "tokenizer_config.json": '{"chat_template": ',
+    }.items():
+        (tmp_path / name).write_text(content)
+    (tmp_path / "binary.jinja").write_bytes(b"\xff\xfe{{}}")
+
+
+@pytest.mark.usefixtures("bad_templates")
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_chat_templates(run: Callable[..., Run], tmp_path: Path, case: str) -> None:
+    name, status, message = REFUSED[case]
+    before = files_in(tmp_path)
+    done = run(name, "-o", "x_parser.py")
+    assert done.status == status
+    assert message in done.err
+    assert done.err.startswith("autoparser-gen: ")
+    assert done.err.count("\n") == 1
+    assert "\x1b" not in done.err
+    assert done.out == ""
+    assert files_in(tmp_path) == before
+
+
+WRONG_USE: dict[str, tuple[list[object], str]] = {
+    "nothing to do": ([HERMES], "nothing to do"),
+    "unknown suffix": ([HERMES, "-o", "x.txt"], "-o x.txt: unknown suffix '.txt'"),
+    "no suffix": ([HERMES, "-o", "x"], "-o x: no suffix"),
+    "printing without target": ([HERMES, "-o", "-"], "needs --target"),
+    "printing and writing": ([HERMES, "-o", "-", "--target", "lark", "-o", "x.py"], "no other -o"),
+    "target without printing": ([HERMES, "-o", "x.py", "--target", "lark"], "--target goes with"),
+    "unknown option": ([HERMES, "--nosuch"], "No such option"),
+    "json without inspect": ([HERMES, "--json"], "--json goes with --inspect"),
+    "inspect with output": ([HERMES, "--inspect", "-o", "x.py"], "--inspect writes nothing"),
+    "a folder into a file": ([HERMES.parent, "-o", "x.py"], "name a folder"),
+    "an empty folder": ([".", "-o", "out"], "no chat template in this folder"),
+    "tools missing": ([HERMES, "-o", "x.gbnf", "--tools", "no.json"], "--tools no.json: cannot be"),
+    "choice without tools": ([HERMES, "-o", "x.gbnf", "--tool-choice", "look"], "needs --tools"),
+    "variant of a jinja": ([HERMES, "-o", "x.py", "--variant", "tool_use"], "Leave the option out"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_USE)
+def test_wrong_use(run: Callable[..., Run], tmp_path: Path, case: str) -> None:
+    words, message = WRONG_USE[case]
+    done = run(*words)
+    assert done.status == (3 if "--variant" in words else 2)
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert files_in(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "choice", "message"),
+    [
+        ("[", "auto", "tools.json:1:2: not valid JSON"),
+        ("{}", "auto", "not a list of tools"),
+        ('[{"name": 1}]', "auto", "not a list of tools"),
+        (json.dumps(TOOLS), "fly", "--tool-choice fly: no such tool in tools.json; it has: look"),
+    ],
+)
+def test_bad_tools(
+    run: Callable[..., Run], tmp_path: Path, content: str, choice: str, message: str
+) -> None:
+    (tmp_path / "tools.json").write_text(content)
+    done = run(HERMES, "-o", "x.gbnf", "--tools", "tools.json", "--tool-choice", choice)
+    assert done.status == 2
+    assert message in done.err
+    assert files_in(tmp_path) == ["tools.json"]
+
+
+def test_two_chat_templates_of_one_stem(run: Callable[..., Run], tmp_path: Path) -> None:
+    for name in ("a-b.jinja", "a_b.jinja"):
+        (tmp_path / name).write_text(HERMES.read_text())
+    done = run(".", "-o", "out")
+    assert done.status == 2
+    assert "both give a_b/" in done.err
+
+
+def test_one_bad_chat_template_in_a_folder(run: Callable[..., Run], tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/good.jinja").write_text(HERMES.read_text())
+    (tmp_path / "in/bad.jinja").write_text("{{ raise_exception('never') }}")
+    done = run("in", "-o", "out")
+    assert done.status == 3
+    assert "bad.jinja" in done.err
+    assert "1 of 2 chat templates failed; nothing was written." in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unwritable_folder(
+    run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    done = run(HERMES, "-o", "x_parser.py")
+    assert done.status == 1
+    assert "no permission to write" in done.err
+    assert done.err.count("\n") == 1
+    assert files_in(tmp_path) == []
+
+
+def test_a_file_that_is_not_ours_needs_force(run: Callable[..., Run], tmp_path: Path) -> None:
+    (tmp_path / "x_parser.lark").write_text("mine\n")
+    done = run(HERMES, "-o", "x_parser.py")
+    assert done.status == 1
+    assert "x_parser.lark: exists and was not generated" in done.err
+    assert files_in(tmp_path) == ["x_parser.lark"]
+    assert run(HERMES, "-o", "x_parser.py", "--force").status == 0
+
+
+def test_failed_verification_writes_nothing(
+    run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise VerificationError("x: verification failed\n  expected  a\n  got       b")
+
+    monkeypatch.setattr(verify, "verify", fail)
+    done = run(HERMES, "-o", "x_parser.py")
+    assert done.status == 4
+    assert done.err.splitlines()[1:] == ["  expected  a", "  got       b"]
+    assert files_in(tmp_path) == []
+    unverified = run(HERMES, "-o", "x_parser.py", "--no-verify")
+    assert unverified.status == 0
+    assert "not verified" in unverified.out
+    for name in files_in(tmp_path):
+        assert "not verified" in (tmp_path / name).read_text()
+
+
+def test_a_bug_of_ours_is_one_line(
+    run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object) -> None:
+        raise KeyError("oops\n\x1b")
+
+    monkeypatch.setattr(pipeline, "find_format", crash)
+    done = run(HERMES, "-o", "x_parser.py")
+    assert done.status == 3
+    assert "internal error: KeyError" in done.err
+    assert done.err.count("\n") == 1
+
+
+# ---- As a program ----
+
+
+def test_help_and_version_import_nothing_slow() -> None:
+    code = "import sys, autoparser_gen.cli; print(*sorted(sys.modules))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not {"jinja2", "lark", "black", "concurrent.futures"} & set(loaded)
+
+
+def test_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "autoparser_gen", "--version"], capture_output=True, text=True
+    )
+    assert done.returncode == 0
+    assert done.stdout.startswith("autoparser-gen ")
