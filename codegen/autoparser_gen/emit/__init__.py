@@ -1,1 +1,1 @@
-
+"""Printers: one module per target, each with the same signature."""

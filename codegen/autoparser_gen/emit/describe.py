@@ -1,0 +1,76 @@
+"""A format in a few lines of EBNF, for the docstring of a generated module."""
+
+from __future__ import annotations
+
+import json
+
+from autoparser_gen.analysis.model import Analysis, ContentMode, ReasoningMode, ToolMode
+
+
+def describe(analysis: Analysis) -> list[str]:
+    """The lines of the docstring: what the module is, then the format's rules."""
+    lines = ["Parser for one assistant turn of a chat format, whole or streamed.", ""]
+    reasoning, content, tools = analysis.reasoning, analysis.content, analysis.tools
+    parts = ["content"]
+    if reasoning.mode is not ReasoningMode.NONE:
+        parts.insert(0, "[reasoning]")
+    if tools.format.mode is not ToolMode.NONE:
+        parts.append("[calls]")
+    lines.append(f"turn      : {' '.join(parts)}")
+    if reasoning.mode is not ReasoningMode.NONE:
+        lines.append(f"reasoning : {_sequence(reasoning.start, 'TEXT', reasoning.end)}")
+    if content.mode is ContentMode.PLAIN:
+        lines.append("content   : TEXT")
+    else:
+        lines.append(f"content   : {_sequence(content.start, 'TEXT', content.end)}")
+    return lines + _calls(analysis)
+
+
+def _calls(analysis: Analysis) -> list[str]:
+    tools = analysis.tools
+    form, function, arguments = tools.format, tools.function, tools.arguments
+    if form.mode is ToolMode.NONE:
+        return []
+    call = "call+"
+    if form.tools_array_wrapped:
+        call = '"[" call ("," call)* "]"'
+    if form.call_separator.strip():
+        call = f"call ({_quoted(form.call_separator)} call)*"
+    lines = [f"calls     : {_sequence(form.section_start, call, form.section_end)}"]
+    if form.mode is ToolMode.JSON_NATIVE:
+        lines.append(
+            f"call      : {_sequence(form.per_call_start, _json_call(analysis), form.per_call_end)}"
+        )
+        return lines
+    start = form.per_call_start + function.name_prefix
+    end = function.close + form.per_call_end
+    middle = "ARGUMENTS" if form.mode is not ToolMode.TAG_WITH_TAGGED else "argument*"
+    name = _sequence("", "NAME", function.name_suffix + arguments.start)
+    lines.append(f"call      : {_sequence(start, f'{name} {middle}', arguments.end + end)}")
+    if form.mode is ToolMode.TAG_WITH_TAGGED:
+        key = _sequence(
+            arguments.name_prefix, "KEY", arguments.name_suffix + arguments.value_prefix
+        )
+        lines.append(f"argument  : {_sequence('', f'{key} VALUE', arguments.value_suffix)}")
+    return lines
+
+
+def _json_call(analysis: Analysis) -> str:
+    form = analysis.tools.format
+    if form.fun_name_is_key:
+        return "{NAME: ARGUMENTS}"
+    fields = [f"{json.dumps(form.name_field)}: NAME", f"{json.dumps(form.args_field)}: ARGUMENTS"]
+    if form.id_field:
+        fields.append(f"{json.dumps(form.id_field)}: ID")
+    inner = "{" + ", ".join(fields) + "}"
+    return (
+        "{" + f"{json.dumps(form.function_field)}: {inner}" + "}" if form.function_field else inner
+    )
+
+
+def _sequence(start: str, middle: str, end: str) -> str:
+    return " ".join(part for part in (_quoted(start), middle, _quoted(end)) if part)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text.strip(), ensure_ascii=False) if text.strip() else ""

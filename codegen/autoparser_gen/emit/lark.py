@@ -1,0 +1,118 @@
+"""The Lark grammar: for a reader's eye and lark's LALR parser, or portable to other engines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from autoparser_gen.analysis.model import Analysis
+from autoparser_gen.emit.regex import printable, regex, text_regex
+from autoparser_gen.grammar.ir import (
+    Alt,
+    Expr,
+    Lit,
+    Ref,
+    Rep,
+    ResponseGrammar,
+    Rule,
+    Seq,
+    Text,
+    nullable,
+    repetition,
+)
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def emit(
+    analysis: Analysis,
+    grammar: ResponseGrammar,
+    header: Sequence[str],
+    *,
+    portable: bool = False,
+    special_tokens: bool = False,
+) -> str:
+    """The text of a `.lark` file; `header` is printed as comments.
+
+    With `portable` it holds no look-around and no priorities, so that llguidance and xgrammar read
+    it as lark does. `special_tokens` prints preserved tokens as llguidance's own.
+    """
+    printer = _Printer(grammar)
+    lines = [f"// {line}".rstrip() for line in header]
+    plain = [rule for rule in grammar.rules if not rule.token]
+    tokens = [rule for rule in grammar.rules if rule.token]
+    blocks = ["\n".join(lines), "\n".join(map(printer.rule, plain))]
+    if tokens:
+        blocks.append("\n".join(map(printer.token, tokens)))
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+class _Printer:
+    def __init__(self, grammar: ResponseGrammar) -> None:
+        self.grammar = grammar
+        self.rules: Mapping[str, Rule] = {rule.name: rule for rule in grammar.rules}
+
+    def name(self, name: str) -> str:
+        if name == self.grammar.start:
+            return "start"
+        spelled = name.replace("-", "_")
+        return spelled.upper() if self.rules[name].token else spelled
+
+    def rule(self, rule: Rule) -> str:
+        return f"{self.name(rule.name)}: {self.expr(rule.body)}"
+
+    def expr(self, expr: Expr, level: int = 0) -> str:
+        """An expression of a rule. `level` 1 is inside a sequence, 2 under a repetition."""
+        if isinstance(expr, Lit):
+            return string(expr.text)
+        if isinstance(expr, Seq):
+            inner = " ".join(self.expr(item, 1) for item in expr.items)
+            return f"({inner})" if level >= 2 else inner
+        if isinstance(expr, Alt):
+            inner = " | ".join(self.expr(item) for item in expr.items)
+            return f"({inner})" if level else inner
+        if isinstance(expr, Rep):
+            return self._repeated(expr)
+        if isinstance(expr, Ref):
+            name = self.name(expr.name)
+            if isinstance(self.rules[expr.name].body, Text):
+                return f"({name}?)" if level >= 2 else f"{name}?"
+            return name
+        return f"/{regex(expr, self.rules)}/"
+
+    def token(self, rule: Rule) -> str:
+        """A terminal: readable parts where it has any, else one regular expression."""
+        name = self.name(rule.name)
+        if isinstance(rule.body, Text):
+            return f"{name}: /{text_regex(rule.body.stops, lookahead=True)}/"
+        if _is_composed(rule.body):
+            priority = ".1" if self._competes_with_text(rule) else ""
+            return f"{name}{priority}: {self.expr(rule.body)}"
+        return f"{name}: /{regex(rule.body, self.rules)}/"
+
+    def _repeated(self, expr: Rep) -> str:
+        item = self.expr(expr.item, 2)
+        suffix = repetition(expr)
+        if not suffix.startswith("{"):
+            return item + suffix
+        if expr.high is None:
+            return f"{item}~{expr.low} {item}*"
+        return f"{item}~{expr.low}" if expr.low == expr.high else f"{item}~{expr.low}..{expr.high}"
+
+    def _competes_with_text(self, rule: Rule) -> bool:
+        """Whether it begins with whitespace that a text token, which comes first, would take."""
+        return rule.name == "reasoning-open"
+
+
+def string(text: str) -> str:
+    """A string literal of Lark."""
+    return '"' + "".join(_ESCAPES.get(char) or printable(char) for char in text) + '"'
+
+
+def _is_composed(expr: Expr) -> bool:
+    """Whether it consists of literals and other tokens only."""
+    if isinstance(expr, Seq):
+        return all(map(_is_composed, expr.items))
+    if isinstance(expr, Rep):
+        return (expr.low, expr.high) == (0, 1) and isinstance(expr.item, Ref)
+    return isinstance(expr, (Lit, Ref))

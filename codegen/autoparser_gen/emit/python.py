@@ -1,0 +1,211 @@
+"""The Python target: a standalone parser module."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+
+from autoparser_gen.analysis.model import FORMAT_VERSION, Analysis
+from autoparser_gen.emit.describe import describe
+from autoparser_gen.emit.quoting import code_points, one_line, python_string
+from autoparser_gen.emit.skeletons.tables import Go, Region
+from autoparser_gen.grammar.tables import Marker, Tables
+
+# Which skeleton a decoder stands in, and which others that one needs before it.
+_DECODERS = {
+    "JsonArguments": ("json_values",),
+    "JsonCalls": ("json_values", "json_calls"),
+    "RawValue": ("json_values", "raw_values"),
+}
+
+
+def emit(
+    analysis: Analysis, tables: Tables, header: Sequence[str], triggers: Sequence[Mapping[str, str]]
+) -> str:
+    """The module's text, formatted.
+
+    `header` holds the comment lines at its top, without the leading "#".
+    """
+    blocks = ["tables", "runtime"]
+    for decoder in tables.decoders.values():
+        blocks += [block for block in _DECODERS[decoder] if block not in blocks]
+    blocks.append("parse")
+    head = "\n".join(
+        [
+            *(f"# {one_line(line)}".rstrip() for line in header),
+            _docstring(analysis),
+            "from __future__ import annotations\n",
+            _imports(blocks),
+            _public(),
+            _constants(analysis, tables, triggers),
+        ]
+    )
+    table = "\n".join([_regions(tables), _transitions(tables), _decoders(tables)])
+    return (
+        "\n\n\n".join(
+            [
+                _formatted(head),
+                _block("tables"),
+                _formatted(table),
+                *(_block(block) for block in blocks[1:]),
+                _formatted(_registry(tables)),
+            ]
+        )
+        + "\n"
+    )
+
+
+def _formatted(text: str) -> str:
+    import black
+
+    return black.format_str(text, mode=black.Mode(line_length=100)).strip("\n")
+
+
+@lru_cache
+def _source(block: str) -> str:
+    return (files("autoparser_gen.emit.skeletons") / f"{block}.py").read_text("utf-8")
+
+
+@lru_cache
+def _block(block: str) -> str:
+    """What stands between the fences of a skeleton, fences included."""
+    lines = _source(block).splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("# ==== Begin"))
+    last = next(i for i, line in enumerate(lines) if line.startswith("# ==== End"))
+    return "\n".join(lines[first : last + 1])
+
+
+def _imports(blocks: Iterable[str]) -> str:
+    """The standard library's imports of all the skeletons, merged."""
+    modules: set[str] = set()
+    names: dict[str, set[str]] = {}
+    for block in blocks:
+        for node in ast.parse(_source(block)).body:
+            if isinstance(node, ast.Import):
+                modules |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and node.module != "__future__":
+                if not node.module.startswith("autoparser_gen"):
+                    names.setdefault(node.module, set()).update(alias.name for alias in node.names)
+    lines = [f"import {module}" for module in sorted(modules)]
+    for module in sorted(names):
+        ordered = sorted(names[module], key=lambda name: (not name[0].isupper(), name))
+        lines.append(f"from {module} import {', '.join(ordered)}")
+    return "\n".join(lines) + "\n"
+
+
+def _public() -> str:
+    names = [
+        "Delta",
+        "Message",
+        "ParseError",
+        "Parser",
+        "Span",
+        "ToolCall",
+        "merge",
+        "parse",
+        "spans",
+    ]
+    return f"__all__ = {names!r}\n"
+
+
+def _docstring(analysis: Analysis) -> str:
+    lines = [one_line(line).replace('"""', '\\"\\"\\"') for line in describe(analysis)]
+    text = "\n".join(lines)
+    return f'"""{text}\n"""\n'
+
+
+def _constants(analysis: Analysis, tables: Tables, triggers: Sequence[Mapping[str, str]]) -> str:
+    lines = [f"FORMAT_VERSION = {FORMAT_VERSION}", ""]
+    lines.append(
+        "# ---- Markers: every literal that the parser looks for, and the comparison that found it ----\n"
+    )
+    lines += [_constant(name, marker) for name, marker in tables.markers.items()]
+    for name in ("REASONING_START", "REASONING_END", "END_OF_TURN"):
+        if name not in tables.markers:
+            lines.append(f'{name} = ""')
+    lines.append(f"ASSISTANT_HEADER = {python_string(analysis.assistant_header)}")
+    lines += ["", "# ---- Settings of the decoders, and what a server needs to know ----", ""]
+    lines += [
+        f"{name} = {_value(value)}" if name != "RAW_WRAP" else _wrap(value)
+        for name, value in tables.settings.items()
+    ]
+    prompts = analysis.generation_prompts
+    lines.append(
+        "GENERATION_PROMPTS = "
+        + _value(
+            {
+                "default": prompts.default,
+                "thinking": prompts.thinking,
+                "no_thinking": prompts.no_thinking,
+            }
+        )
+    )
+    lines.append(f"PRESERVED_TOKENS: list[str] = {_value(list(analysis.preserved_tokens))}")
+    lines.append(f"TRIGGERS: list[dict[str, str]] = {_value([dict(t) for t in triggers])}")
+    return "\n".join(lines)
+
+
+def _wrap(value: object) -> str:
+    return f"RAW_WRAP: tuple[str, str] | None = {_value(value)}"
+
+
+def _constant(name: str, marker: Marker) -> str:
+    notes = [note for note in (code_points(marker.text), one_line(marker.evidence)) if note]
+    comment = f"  # {'; '.join(notes)}" if notes else ""
+    return f"{name} = {python_string(marker.text)}{comment}"
+
+
+def _value(value: object) -> str:
+    """A Python literal of plain types; strings are printed as `python_string` does."""
+    if isinstance(value, str):
+        return python_string(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_value(k)}: {_value(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, tuple):
+        return "(" + "".join(f"{_value(v)}, " for v in value) + ")"
+    return repr(value)
+
+
+def _regions(tables: Tables) -> str:
+    rows = "\n".join(f"    {python_string(n)}: {_row(r)}," for n, r in tables.regions.items())
+    return (
+        "# ---- Regions and transitions: this table is the parser ----\n\n"
+        f"START = {python_string(tables.start)}\n\nREGIONS: dict[str, Region] = {{\n{rows}\n}}\n"
+    )
+
+
+def _transitions(tables: Tables) -> str:
+    parts = []
+    for region, rows in tables.transitions.items():
+        inner = "\n".join(
+            f'        {marker or python_string("")}: {_row(go)},' for marker, go in rows.items()
+        )
+        parts.append(f"    {python_string(region)}: {{\n{inner}\n    }},")
+    body = "\n".join(parts)
+    return f"TRANSITIONS: dict[str, dict[str, Go]] = {{\n{body}\n}}\n"
+
+
+def _row(row: Region | Go) -> str:
+    """A named tuple without the fields that have their default."""
+    defaults = type(row)._field_defaults
+    first, *others = row._fields
+    parts = [_value(getattr(row, first))]
+    parts += [f"{f}={_value(getattr(row, f))}" for f in others if getattr(row, f) != defaults[f]]
+    return f"{type(row).__name__}({', '.join(parts)})"
+
+
+def _decoders(tables: Tables) -> str:
+    return ""
+
+
+def _registry(tables: Tables) -> str:
+    rows = "\n".join(f"    {python_string(r)}: {name}," for r, name in tables.decoders.items())
+    return (
+        f"DECODERS: dict[str, Callable[[Parser], Decoder]] = {{\n{rows}\n}}"
+        if rows
+        else ("DECODERS: dict[str, Callable[[Parser], Decoder]] = {}")
+    )

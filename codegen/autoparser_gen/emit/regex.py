@@ -1,0 +1,117 @@
+"""Regular expressions of tokens, as Python's `re` and, without look-ahead, Rust's read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from autoparser_gen.grammar import until
+from autoparser_gen.grammar.ir import (
+    EMPTY,
+    Alt,
+    CharClass,
+    Expr,
+    Lit,
+    Ref,
+    Rep,
+    Rule,
+    Seq,
+    Stop,
+    Text,
+    repetition,
+)
+
+_NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+# The slash is among them because it ends a regular expression in Lark's files.
+_META = frozenset(r"\.^$*+?{}[]|()/")
+_CLASS_META = frozenset(r"\]^-[&~/")
+
+
+def regex(expr: Expr, rules: Mapping[str, Rule], *, level: int = 0) -> str:
+    """A regular expression of a token's body; references are replaced by what they name.
+
+    `level` is 1 inside a sequence and 2 under a repetition.
+    """
+
+    def inner(item: Expr, item_level: int = 0) -> str:
+        return regex(item, rules, level=item_level)
+
+    if isinstance(expr, Lit):
+        return _grouped("".join(map(escape, expr.text)), level >= 2 and len(expr.text) != 1)
+    if isinstance(expr, CharClass):
+        return char_class(expr)
+    if isinstance(expr, Seq):
+        return _grouped("".join(inner(item, 1) for item in expr.items), level >= 2)
+    if isinstance(expr, Alt):
+        choices = [inner(item) for item in expr.items if item != EMPTY]
+        if len(choices) == len(expr.items):
+            return _grouped("|".join(choices), level >= 1)
+        single = len(choices) == 1 and isinstance(expr.items[0], CharClass)
+        return _grouped(_grouped("|".join(choices), not single) + "?", level >= 2)
+    if isinstance(expr, Rep):
+        return _grouped(inner(expr.item, 2) + repetition(expr), level >= 2)
+    if isinstance(expr, Ref):
+        return inner(rules[expr.name].body, level)
+    if isinstance(expr, Text):
+        return inner(until.text_regex(expr.stops), level)
+    return inner(until.thru_regex(expr.stops, expr.end), level)
+
+
+def text_regex(stops: Sequence[Stop], *, lookahead: bool) -> str:
+    """Text until a marker as a token of its own, which an engine wants to be non-empty."""
+    if lookahead and stops:
+        return _lookahead_step(stops) + "+"
+    return regex(until.text_regex(stops, may_be_empty=False), {})
+
+
+def _lookahead_step(stops: Iterable[Stop]) -> str:
+    """Characters at which none of the stops begins, as one group."""
+    tails: dict[str, list[str]] = {}
+    for stop in stops:
+        tails.setdefault(stop[0][0], []).append(_stop_tail(stop))
+    others = char_class(CharClass(tuple((first, first) for first in sorted(tails)), negated=True))
+    steps = [others + "+"]
+    for first, rest in tails.items():
+        if "" not in rest:
+            steps.append(f"{escape(first)}(?!{'|'.join(rest)})")
+    return f"(?:{'|'.join(steps)})"
+
+
+def _stop_tail(stop: Stop) -> str:
+    """A stop without its first character."""
+    pieces = ["".join(map(escape, piece)) for piece in (stop[0][1:], *stop[1:])]
+    if not stop[-1]:
+        pieces[-1] = r"\Z"
+    return r"[ \t\r\n]*".join(pieces)
+
+
+def char_class(expr: CharClass) -> str:
+    """A class of characters; one that excludes nothing is any character, newlines included."""
+    if not expr.ranges:
+        return r"[\s\S]"
+    if not expr.negated and len(expr.ranges) == 1 and expr.ranges[0][0] == expr.ranges[0][1]:
+        return escape(expr.ranges[0][0])
+    inside = "".join(
+        escape(low, in_class=True) + ("" if low == high else "-" + escape(high, in_class=True))
+        for low, high in expr.ranges
+    )
+    return f"[{'^' if expr.negated else ''}{inside}]"
+
+
+def escape(char: str, *, in_class: bool = False) -> str:
+    """One character of a regular expression."""
+    if char in _NAMED:
+        return _NAMED[char]
+    if char in (_CLASS_META if in_class else _META):
+        return "\\" + char
+    return printable(char)
+
+
+def printable(char: str) -> str:
+    r"""A character as it is, or as \xHH or \uHHHH where it would be invisible or end a line."""
+    if char == " " or char.isprintable() or ord(char) > 0xFFFF:
+        return char
+    return f"\\x{ord(char):02x}" if ord(char) < 0x80 else f"\\u{ord(char):04x}"
+
+
+def _grouped(text: str, group: bool) -> str:
+    return f"(?:{text})" if group else text

@@ -1,0 +1,1011 @@
+"""The parser core, shared by all generated modules.
+
+Everything between the fences is copied into each of them. What stands above the fence is a toy
+format, so that this file is a complete module: it is typed, linted and tested as itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from autoparser_gen.emit.skeletons.tables import Go, Region
+
+ASSISTANT_HEADER = "<assistant>"
+END_OF_TURN = "<end>"
+GENERATION_PROMPTS = {
+    "default": "<assistant>",
+    "thinking": "<assistant>",
+    "no_thinking": "<assistant>",
+}
+START = "start"
+REGIONS: dict[str, Region] = {
+    "start": Region("gap", otherwise="content"),
+    "content": Region("text", "content"),
+    "reasoning": Region("text", "reasoning"),
+    "end": Region("end"),
+}
+TRANSITIONS: dict[str, dict[str, Go]] = {
+    "start": {"<think>": Go("reasoning", after="\n")},
+    "content": {"<end>": Go("end")},
+    "reasoning": {"</think>": Go("content", before=True, after="\n\n"), "<end>": Go("end")},
+}
+DECODERS: dict[str, Callable[[Parser], Decoder]] = {}
+
+# ==== Begin runtime block (identical in every file) ====
+
+_SPACE = " \t\r\n"
+_SPACE_RUN = re.compile(r"[ \t\r\n]*")
+_LINE_SPACE = re.compile(r"[ \t]*")
+# What a name in markup can be made of: no whitespace, quotes, brackets or control characters.
+_NAME = re.compile(r"[^\s<>\"'`{}\[\](),;=\x00-\x1f\x7f]*")
+_KEY = re.compile(r"[^\n\r<>\"\x00-\x1f\x7f]*")
+
+
+@dataclass
+class ToolCall:
+    """A complete call. `arguments` is the JSON text of an object."""
+
+    name: str
+    arguments: str
+    id: str | None = None
+
+    def to_openai(self) -> dict[str, Any]:
+        """The call as in OpenAI's chat completion messages."""
+        return {
+            "id": self.id,
+            "type": "function",
+            "function": {"name": self.name, "arguments": self.arguments},
+        }
+
+
+@dataclass
+class Message:
+    """One assistant message. `incomplete` is the raw text of a call that the end cut off."""
+
+    role: str = "assistant"
+    content: str = ""
+    reasoning_content: str = ""
+    tool_calls: list[ToolCall] = field(default_factory=list)
+    incomplete: str = ""
+
+    def to_openai(self, reasoning_key: str = "reasoning_content") -> dict[str, Any]:
+        """The message as in OpenAI's chat completions; empty reasoning is left out."""
+        message: dict[str, Any] = {"role": self.role, "content": self.content}
+        if self.reasoning_content:
+            message[reasoning_key] = self.reasoning_content
+        if self.tool_calls:
+            message["content"] = self.content or None
+            message["tool_calls"] = [call.to_openai() for call in self.tool_calls]
+        return message
+
+    def finish_reason(self) -> str:
+        """What OpenAI's `finish_reason` says of this message: tool_calls, length or stop."""
+        if self.incomplete:
+            return "length"
+        return "tool_calls" if self.tool_calls else "stop"
+
+
+class Delta(NamedTuple):
+    """One change of the message, in text order.
+
+    The first delta of a call has its name; further ones have pieces of its arguments.
+    `retracted` withdraws the call of that index. `incomplete` comes last, if at all.
+    """
+
+    content: str = ""
+    reasoning_content: str = ""
+    index: int | None = None  # type: ignore[assignment]  # hides tuple.index, which nobody needs here
+    id: str | None = None
+    name: str = ""
+    arguments: str = ""
+    retracted: bool = False
+    incomplete: str = ""
+
+    def to_openai(self, reasoning_key: str = "reasoning_content") -> dict[str, Any]:
+        """The `delta` of an OpenAI streaming chunk (empty for what OpenAI has no field for)."""
+        if self.content:
+            return {"content": self.content}
+        if self.reasoning_content:
+            return {reasoning_key: self.reasoning_content}
+        if self.index is None or self.retracted:
+            return {}
+        call: dict[str, Any] = {"index": self.index}
+        if self.id is not None:
+            call["id"] = self.id
+        if self.name:
+            call["type"] = "function"
+            call["function"] = {"name": self.name, "arguments": self.arguments}
+        else:
+            call["function"] = {"arguments": self.arguments}
+        return {"tool_calls": [call]}
+
+
+class Span(NamedTuple):
+    """A piece of the text, in characters: reasoning, content, call, marker, separator, incomplete."""
+
+    kind: str
+    start: int
+    end: int
+
+
+class ParseError(ValueError):
+    """With `strict=True`: the text leaves the format. `position` is in characters of the text."""
+
+    def __init__(self, position: int, expected: str, found: str) -> None:
+        super().__init__(f"at character {position}: expected {expected}, found {found}")
+        self.position = position
+        self.expected = expected
+        self.found = found
+
+
+class Decoder:
+    """Reads one structured value piece by piece; `done` or `failed` when it is over."""
+
+    done = False
+    failed = False
+    completed = False  # a call of several has become complete; the parser resets it
+    expected = "a value"
+
+    def read(self, text: str, at: int, end: int) -> int:
+        """Read text[at:end]; returns the index of the first character not read."""
+        raise NotImplementedError
+
+    def ends(self) -> bool:
+        """The text has ended: whether the call being read is complete."""
+        return False
+
+
+class _Call:
+    """The call in progress."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.id: str | None = None
+        self.index: int | None = None  # set once it has been announced in a delta
+        self.arguments: list[str] = []  # pieces of JSON text
+        self.sent = 0  # how many of them are out as deltas
+        self.keys: set[str] = set()  # arguments in markup that are there already
+        self.key = ""  # the one whose value is being read
+        self.type = ""  # the type that the markup gives it
+
+
+class _Search:
+    """Finds a region's markers in a text, and what of its end may still begin one."""
+
+    def __init__(self, rows: Mapping[str, Go]) -> None:
+        self.markers = sorted((m for m in rows if m and not rows[m].bare), key=len, reverse=True)
+        self.bare = [m for m in rows if rows[m].bare]
+        self.longest = max(map(len, self.markers), default=0)
+        self.any = re.compile(
+            "|".join(
+                [*map(re.escape, self.markers), *(rf"^[ \t]*{re.escape(m)}" for m in self.bare)]
+            )
+            or r"(?!)",
+            re.MULTILINE,
+        )
+        firsts = "".join(sorted({re.escape(m[0]) for m in self.markers}))
+        self.first = re.compile(f"[{firsts}]" if firsts else r"(?!)")
+
+    def find(self, text: str, start: int, end: int, *, line_start: bool) -> tuple[int, str] | None:
+        """Index and text of the first marker in text[start:end].
+
+        Markers without a marker of their own count at the start of a line only: `line_start` says
+        whether text[start] is at one.
+        """
+        if self.bare and line_start:
+            at = _LINE_SPACE.match(text, start, end).end()  # type: ignore[union-attr]
+            if at < end and text[at] in self.bare:
+                return at, text[at]
+        found = self.any.search(text, start, end)
+        if found is not None and self.bare and found.group()[-1] in self.bare and not found.start():
+            found = self.any.search(text, found.end(), end)  # index 0 need not be a line's start
+        if found is None:
+            return None
+        marker = found.group()
+        if marker in self.markers:
+            return found.start(), marker
+        return found.end() - 1, marker[-1]
+
+    def hold(self, text: str, start: int, end: int) -> int:
+        """Index from which the end of text[start:end] may begin a marker; `end` where it cannot."""
+        at = max(start, end - self.longest + 1)
+        while (found := self.first.search(text, at, end)) is not None:
+            at = found.start()
+            if self.begins(text[at:end]):
+                return at
+            at += 1
+        return end
+
+    def begins(self, tail: str) -> bool:
+        """Whether a longer marker begins with this text."""
+        return any(len(m) > len(tail) and m.startswith(tail) for m in self.markers)
+
+
+_TABLES: dict[tuple[bool, bool], dict[str, dict[str, Go]]] = {}
+_SEARCHES: dict[tuple[bool, bool, str, str], _Search] = {}
+
+
+def _table(calls: bool, reasoning: bool) -> dict[str, dict[str, Go]]:
+    """TRANSITIONS without the rows that a request switches off."""
+    if (calls, reasoning) not in _TABLES:
+        _TABLES[calls, reasoning] = {
+            region: {
+                marker: go
+                for marker, go in rows.items()
+                if not go.opens
+                or (calls and (reasoning or REGIONS[region].collects != "reasoning"))
+            }
+            for region, rows in TRANSITIONS.items()
+        }
+    return _TABLES[calls, reasoning]
+
+
+class Parser:
+    """Incremental parser of one assistant turn: `feed` pieces of text, then `finish`.
+
+    `tools` is OpenAI's list (None: unknown, []: no calls are read). `prompt` is what the model
+    was given, or its end; None is the chat template's own generation prompt. With
+    `stream_arguments` a call's deltas come as it is read, and a malformed call is retracted; else
+    only complete calls come out. `make_id` makes ids for calls that have none.
+    """
+
+    def __init__(
+        self,
+        *,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        prompt: str | None = None,
+        reasoning: bool = True,
+        stream_arguments: bool = True,
+        strict: bool = False,
+        make_id: Callable[[], str] | None = None,
+    ) -> None:
+        self.schemas = None if tools is None else _schemas(tools)
+        self._split_reasoning = reasoning
+        self._stream_arguments = stream_arguments
+        self._strict = strict
+        self._make_id = make_id
+        self._switches = (tools is None or bool(tools), reasoning)
+        self._table = _table(*self._switches)
+        # ---- The whole state of a parse ----
+        self._region = START
+        self._buffer = ""
+        self._at = 0  # index into _buffer: what lies before it is accounted for
+        self._from = 0  # index into _buffer: where the region's own text begins
+        self._scanned = 0  # index into _buffer: what lies before it need not be looked at again
+        self._undecided = False  # the marker at _at may turn out to be text
+        self._skip = ""  # whitespace that is removed after the last marker, as far as it is there
+        self._space: list[str] = []  # whitespace in text: what follows decides what it is
+        self._blank = True  # the text since the last marker is only whitespace
+        self._line_blank = True  # the line so far is only whitespace
+        self._text_region = START  # the text region where the call, or the end of turn, was found
+        self._held: list[str] | None = None  # the call's text from its opener on
+        self._held_space = ""  # whitespace before the opener: a separator if the call completes
+        self.bare = False  # the call in progress has no marker
+        self._call: _Call | None = None  # the call in progress
+        self._decoder: Decoder | None = None
+        self._draft: list[tuple[str, str] | Delta] | None = None  # calls in open reasoning
+        self._draft_region = ""  # the reasoning region that they stand in
+        self._draft_calls: list[ToolCall] = []
+        self._next_index = 0
+        self._finished = False
+        self._position = 0  # characters accounted for
+        self._incomplete = ""
+        self._calls: list[ToolCall] = []
+        self._content: list[str] = []
+        self._reasoning: list[str] = []
+        self._spans: list[Span] = []
+        self._out: list[Delta] = []
+        # ------------------------------------
+        self._prefill(GENERATION_PROMPTS["default"] if prompt is None else prompt)
+
+    # ---- What a caller uses ----
+
+    def feed(self, chunk: str) -> list[Delta]:
+        """Read a piece of text of any length; returns the changes that are now certain."""
+        if self._finished:
+            raise RuntimeError("feed() after finish(): a parser reads one turn")
+        if chunk:
+            buffer, self._buffer = self._buffer, ""  # one reference: += can grow it in place
+            buffer += chunk
+            self._buffer = buffer
+            self._run(False)
+        out, self._out = self._out, []
+        return out
+
+    def finish(self) -> list[Delta]:
+        """The text has ended: returns the last changes."""
+        if not self._finished:
+            self._run(True)
+            self._settle()
+            self._finished = True
+        out, self._out = self._out, []
+        return out
+
+    @property
+    def message(self) -> Message:
+        """The message so far, with the call in progress once it has been announced."""
+        calls, call = list(self._calls), self._call
+        if call is not None and call.index is not None and self._draft is None:
+            calls.append(ToolCall(call.name, "".join(call.arguments), call.id))
+        return Message(
+            content="".join(self._content),
+            reasoning_content="".join(self._reasoning),
+            tool_calls=calls,
+            incomplete=self._incomplete,
+        )
+
+    @property
+    def spans(self) -> list[Span]:
+        """What each character accounted for so far is, without gaps."""
+        return list(self._spans)
+
+    # ---- The loop: a step reads up to the next marker or the end of a field or value ----
+
+    def _run(self, final: bool) -> None:
+        self._watch_draft()
+        while self._step(final):
+            pass
+        if self._at:
+            self._buffer = self._buffer[self._at :]
+            self._from = max(0, self._from - self._at)
+            self._scanned = max(0, self._scanned - self._at)
+            self._at = 0
+
+    def _step(self, final: bool) -> bool:
+        kind = REGIONS[self._region].kind
+        if kind == "text":
+            return self._read_text(final)
+        if kind == "gap":
+            return self._read_gap(final)
+        if kind == "field":
+            return self._read_field(final)
+        if kind == "raw":
+            return self._read_raw(final)
+        if kind == "data":
+            return self._read_data(final)
+        return self._read_end(final)
+
+    def _end(self, final: bool) -> int:
+        """Index up to which the buffer may be read: a draft stops where the reasoning may close."""
+        end = len(self._buffer)
+        if self._draft is None or final:
+            return end
+        return self._search(self._draft_region, "closers").hold(self._buffer, self._scanned, end)
+
+    def _search(self, region: str, which: str = "") -> _Search:
+        """The search for a region's markers; of reasoning its "closers", or the "others"."""
+        key = (*self._switches, region, which)
+        if key not in _SEARCHES:
+            rows = self._table.get(region, {})
+            others = {m for m, go in rows.items() if go.opens or REGIONS[go.region].kind == "end"}
+            wanted = {"": set(rows), "others": others, "closers": set(rows) - others}[which]
+            _SEARCHES[key] = _Search({m: go for m, go in rows.items() if m in wanted})
+        return _SEARCHES[key]
+
+    def _read_text(self, final: bool) -> bool:
+        """Content or reasoning: everything up to the next marker."""
+        if self._skip and not self._skip_space(final):
+            return False
+        end = self._end(final)
+        start = max(self._at, self._scanned)
+        searches = [self._search(self._region)]
+        if REGIONS[self._region].collects == "reasoning" and self._draft is None:
+            # Its closer wins over a call that is drafted in it, wherever the call begins.
+            searches = [self._search(self._region, which) for which in ("closers", "others")]
+        for search in searches:
+            if self._take(search, start, end, final):
+                return True
+        stop = end if final else min(search.hold(self._buffer, start, end) for search in searches)
+        if self._put(stop):
+            self._scanned = stop
+        return False
+
+    def _take(self, search: _Search, start: int, end: int, final: bool) -> bool:
+        """Read up to the next marker in text and follow it; False where there is none."""
+        found = search.find(
+            self._buffer, start, end, line_start=self._line_blank and start == self._at
+        )
+        if found is None:
+            return False
+        at, marker = found
+        if not final and at + len(marker) == end and search.begins(marker):
+            return False  # a longer marker may stand here
+        if self._put(at):
+            self._scanned = at
+            self._follow(marker, self._table[self._region][marker], at)
+        return True
+
+    def _read_gap(self, final: bool) -> bool:
+        """Between two pieces of markup: whitespace, then one of the region's markers."""
+        region, end = REGIONS[self._region], self._end(final)
+        at = _past_space(self._buffer, max(self._from, self._scanned), end)
+        self._scanned = at
+        if at == end:
+            if final:
+                return self._end_in_gap(region)
+            if not region.otherwise:
+                self._keep(end)
+            return False
+        search = self._search(self._region)
+        tail = self._buffer[at : min(end, at + search.longest)]
+        if not final and at + len(tail) == end and search.begins(tail):
+            return False
+        marker = next((m for m in search.markers if tail.startswith(m)), "")
+        if not marker and tail[:1] in search.bare or self._buffer[at] in search.bare:
+            marker = self._buffer[at]
+        if not marker:
+            return self._fail(at)
+        self._follow(marker, self._table[self._region][marker], at)
+        return True
+
+    def _end_in_gap(self, region: Region) -> bool:
+        """The text ends in a gap: fall back, complete the call, or leave it incomplete."""
+        if self._undecided and not region.ends:
+            return self._fall_back()
+        if region.ends and self._held is not None:
+            if self._undecided:
+                self._decide()
+            self._keep(len(self._buffer))
+            self._complete()
+            self._region = self._text_region
+        return False
+
+    def _read_field(self, final: bool) -> bool:
+        """A name, key, id or type up to the marker that ends it."""
+        region, end = REGIONS[self._region], self._end(final)
+        search = self._search(self._region)
+        start = max(self._from, self._scanned)
+        found = search.find(self._buffer, start, end, line_start=False)
+        stop = found[0] if found else end if final else search.hold(self._buffer, start, end)
+        chars = _KEY if region.collects == "key" else _NAME
+        if start == self._from or not self._buffer[start - 1].isspace() or chars is _KEY:
+            start = _match_end(
+                chars,
+                self._buffer,
+                _past_space(self._buffer, start, stop) if start == self._from else start,
+                stop,
+            )
+        self._scanned = start = _past_space(self._buffer, start, stop)
+        if start < stop:
+            return self._fail(start)
+        if not found:
+            return self._fall_back() if final and self._undecided else False
+        text = self._buffer[self._from : stop].strip(_SPACE)
+        go = self._table[self._region][found[1]]
+        if not text:
+            return self._fail(stop)
+        if self._undecided and not REGIONS[go.region].otherwise:
+            self._decide()
+        if not self._capture(region.collects, text, go):
+            return self._fail(stop)
+        self._follow(found[1], go, stop)
+        return True
+
+    def _read_raw(self, final: bool) -> bool:
+        """An argument's value as it stands, up to what closes it."""
+        if self._skip and not self._skip_space(final):
+            return False
+        end, search = self._end(final), self._search(self._region)
+        start = max(self._at, self._scanned)
+        found = search.find(self._buffer, start, end, line_start=False)
+        if found is None or (
+            not final and found[0] + len(found[1]) == end and search.begins(found[1])
+        ):
+            stop = end if found is None else found[0]  # a longer marker may stand there
+            self._scanned = stop if final else search.hold(self._buffer, start, stop)
+            self._value_text(self._scanned)
+            return False
+        at, marker = found
+        go = self._table[self._region][marker]
+        self._value_text(at)
+        self._undecided = True
+        if not REGIONS[go.region].otherwise:
+            self._decide()
+        self._follow(marker, go, at)
+        return True
+
+    def _value_text(self, stop: int) -> None:
+        text = self._buffer[self._at : stop]
+        self._keep(stop)
+        if self._decoder is None:
+            self._decoder = DECODERS[self._region](self)
+        self._decoder.read(text, 0, len(text))
+
+    def _decide(self) -> None:
+        """What closed a raw value was its closer indeed."""
+        self._undecided = False
+        decoder, self._decoder = self._decoder, None
+        if decoder is not None:
+            decoder.ends()
+
+    def _read_data(self, final: bool) -> bool:
+        """A value that says itself where it ends."""
+        if self._decoder is None:
+            self._decoder = DECODERS[self._region](self)
+        decoder, end = self._decoder, self._end(final)
+        at = decoder.read(self._buffer, self._at, end)
+        if decoder.failed:
+            return self._fail(at)
+        self._keep(at)
+        self._scanned = at
+        if decoder.completed:
+            decoder.completed = False
+            self._complete()
+            self._held = []
+            return True
+        if decoder.done:
+            self._decoder = None
+            self._follow("", self._table[self._region][""], at)
+            return True
+        if final and decoder.ends():
+            self._complete()
+            self._region = self._text_region
+        return False
+
+    def _read_end(self, final: bool) -> bool:
+        """After the end of turn: only whitespace to the end of the text, or it was text."""
+        end = self._end(final)
+        self._scanned = _past_space(self._buffer, max(self._from, self._scanned), end)
+        if self._scanned < end:
+            return self._fall_back()
+        if final:
+            self._region = self._text_region
+            self._joint(False)
+            self._give("marker", self._buffer[self._at : self._from])
+            self._give("separator", self._buffer[self._from : end])
+            self._at, self._undecided = end, False
+        return False
+
+    # ---- Moving between regions ----
+
+    def _follow(self, marker: str, go: Go, at: int) -> None:
+        """Take a row of the table: the marker stands at an index of the buffer."""
+        target = REGIONS[go.region]
+        stop = at if go.stays or go.bare else at + len(marker)
+        if target.kind == "end":
+            if go.closes:  # the end of turn completes a call that closes itself
+                self._keep(at)
+                self._complete()
+                self._region = self._text_region
+            self._text_region, self._undecided = self._region, True
+        elif not target.otherwise or not self._undecided:
+            if self._undecided:
+                self._decide()
+            self._account(marker, go, at, stop)
+        self._skip = "" if self._kept_as_text(go.region) else go.after
+        self._blank = self._line_blank = True
+        self._region = go.region
+        self._from = self._scanned = stop
+
+    def _account(self, marker: str, go: Go, at: int, stop: int) -> None:
+        """Account for a marker and for the whitespace around it."""
+        if self._held is not None:
+            self._keep(at)
+            if go.closes and go.opens:  # what completes the call is the opener of the next one
+                self._complete()
+        elif self._at < at:  # whitespace in a gap
+            self._give(
+                "content" if self._kept_as_text(go.region) else "separator",
+                self._buffer[self._at : at],
+            )
+            self._at = at
+        if go.opens and self._held is None:
+            self._open(go)
+        if self._held is not None:
+            self._keep(stop)
+            if go.closes and not go.opens:
+                self._complete()
+            return
+        as_text = self._kept_as_text(go.region)
+        self._joint(go.before and not as_text)
+        self._give("content" if as_text else "marker", self._buffer[self._at : stop])
+        self._at = stop
+
+    def _kept_as_text(self, region: str) -> bool:
+        """With `reasoning=False`, what borders on reasoning stays in the content."""
+        return not self._split_reasoning and "reasoning" in (
+            REGIONS[self._region].collects,
+            REGIONS[region].collects,
+        )
+
+    def _skip_space(self, final: bool) -> bool:
+        """Remove the whitespace that follows a marker; False where more of it may come."""
+        at, end = self._at, self._end(final)
+        while self._skip and at < end:
+            if self._buffer[at] != self._skip[0]:
+                self._skip = ""
+                break
+            self._skip = self._skip[1:]
+            at += 1
+        self._keep(at)
+        self._from = self._scanned = max(self._scanned, at)
+        return not self._skip or final
+
+    def _fall_back(self) -> bool:
+        """Nothing fits: the marker was text of the region before, and so is what follows it."""
+        self._region = REGIONS[self._region].otherwise or self._text_region
+        self._from = self._scanned = self._at
+        if self._undecided:
+            self._undecided = False
+            self._scanned = self._at + 1  # its first character is text: search on behind it
+        return True
+
+    def _fail(self, at: int) -> bool:
+        """No continuation is valid at an index: the call so far was text."""
+        if REGIONS[self._region].otherwise:
+            return self._fall_back()
+        if self._strict:
+            self._refuse(at)
+        self._keep(at)
+        text, space = "".join(self._held or ()), self._held_space
+        self._withdraw()
+        self._region, self._skip, self._blank = self._text_region, "", False
+        self._from = self._scanned = self._at
+        self._line_blank = text.endswith("\n")
+        if self._draft is not None:
+            self._cancel_draft(space + text)
+        else:
+            self._give(self._text_kind(), space + text)
+        return True
+
+    def _refuse(self, at: int) -> None:
+        rows = [marker for marker in self._table.get(self._region, {}) if marker]
+        expected = " or ".join(map(repr, rows)) or self._region
+        if self._decoder is not None:
+            expected = self._decoder.expected
+        found = (
+            repr(self._buffer[at : at + 20]) if at < len(self._buffer) else "the end of the text"
+        )
+        raise ParseError(
+            self._position + sum(map(len, self._held or ())) + at - self._at, expected, found
+        )
+
+    # ---- Text outside of calls, and the whitespace in it ----
+
+    def _put(self, stop: int) -> bool:
+        """Text up to an index; False where it shows that the calls in reasoning were a draft."""
+        text = self._buffer[self._at : stop]
+        self._at = stop
+        if not text:
+            return True
+        body = text.rstrip(_SPACE)
+        if self._draft is not None and body:
+            self._cancel_draft(text)
+            return False
+        newline = text.rfind("\n")
+        self._line_blank = (newline >= 0 or self._line_blank) and not text[newline + 1 :].strip(
+            " \t"
+        )
+        if body:
+            self._give(self._text_kind(), "".join(self._space) + body)
+            self._space.clear()
+            self._blank = False
+        if len(body) < len(text):
+            self._space.append(text[len(body) :])
+        return True
+
+    def _text_kind(self) -> str:
+        kind = REGIONS[self._region].collects
+        return "content" if kind == "reasoning" and not self._split_reasoning else kind
+
+    def _joint(self, before: bool) -> None:
+        """A marker follows: decide what the whitespace before it is."""
+        if self._space:
+            kind = "separator" if before or self._blank else self._text_kind()
+            self._give(kind, "".join(self._space))
+            self._space.clear()
+
+    def _give(self, kind: str, text: str) -> None:
+        """Account for a piece of text outside of calls."""
+        if not text:
+            return
+        if self._draft is not None:
+            self._draft.append((kind, text))
+            return
+        start, self._position = self._position, self._position + len(text)
+        if self._spans and self._spans[-1].kind == kind and kind not in ("call", "marker"):
+            start = self._spans.pop().start
+        self._spans.append(Span(kind, start, self._position))
+        if kind == "content":
+            self._content.append(text)
+            self._out.append(Delta(content=text))
+        elif kind == "reasoning":
+            self._reasoning.append(text)
+            self._out.append(Delta(reasoning_content=text))
+
+    # ---- Calls ----
+
+    def _open(self, go: Go) -> None:
+        """A call, or a section of calls, begins at `_at`."""
+        collects = REGIONS[self._region].collects
+        if collects:
+            self._text_region = self._region
+        if collects == "reasoning" and self._draft is None:
+            self._draft, self._draft_region = [], self._region
+        if go.before or self._blank:
+            self._held_space = "".join(self._space)
+            self._space.clear()
+        else:
+            self._joint(False)
+        self._held, self._call, self.bare = [], None, go.bare
+
+    def _keep(self, stop: int) -> None:
+        """Account for markup up to an index: the call's, or whitespace outside of calls."""
+        text = self._buffer[self._at : stop]
+        self._at = max(self._at, stop)
+        if not text:
+            return
+        if self._held is not None:
+            self._held.append(text)
+        else:
+            self._give("separator", text)
+
+    def _capture(self, collects: str, text: str, go: Go) -> bool:
+        """A field has been read; False where the call cannot be with it."""
+        call = self.call
+        if collects == "name":
+            return self.call_name(text, announce=REGIONS[go.region].collects != "id")
+        if collects == "named_id":
+            call.id = text
+            return self.call_name(_name_in_id(text, self.schemas))
+        if collects == "id":
+            call.id = text
+            if call.name:
+                self._announce(call)
+        elif collects == "type":
+            call.type = text
+        elif collects == "key":
+            if text in call.keys:
+                return False
+            opening = ", " if call.keys else "{"
+            call.keys.add(text)
+            call.key, call.type = text, ""
+            self.call_arguments(opening + json.dumps(text, ensure_ascii=False) + ": ")
+        return True
+
+    def call_name(self, name: str, announce: bool = True) -> bool:
+        """The name of the call in progress is known; False where it cannot be one."""
+        if self.bare and self.schemas is not None and name not in self.schemas:
+            return False
+        call = self.call
+        call.name = name
+        if announce:
+            self._announce(call)
+        return True
+
+    def call_id(self, text: str) -> None:
+        """The id of the call in progress is known."""
+        call = self.call
+        call.id = text
+        if call.index is not None:
+            self._emit(Delta(index=call.index, id=text))
+
+    def call_arguments(self, text: str) -> None:
+        """A further piece of the arguments' JSON text; it waits for the name."""
+        call = self.call
+        call.arguments.append(text)
+        if call.index is not None:
+            self._send_arguments(call)
+        elif call.name:
+            self._announce(call)
+
+    @property
+    def call(self) -> _Call:
+        """The call in progress."""
+        self._call = self._call or _Call()
+        return self._call
+
+    @property
+    def argument(self) -> tuple[str, str, str]:
+        """Of the value being read: the tool's name, the argument's name, the type in the markup."""
+        return self.call.name, self.call.key, self.call.type
+
+    def _announce(self, call: _Call) -> None:
+        if self._stream_arguments:
+            call.index = self._next_index
+            self._next_index += 1
+            self._emit(Delta(index=call.index, id=call.id, name=call.name))
+            self._send_arguments(call)
+
+    def _send_arguments(self, call: _Call) -> None:
+        text = "".join(call.arguments[call.sent :])
+        call.sent = len(call.arguments)
+        if text:
+            self._emit(Delta(index=call.index, arguments=text))
+
+    def _emit(self, delta: Delta) -> None:
+        if self._draft is None:
+            self._out.append(delta)
+        else:
+            self._draft.append(delta)
+
+    def _complete(self) -> None:
+        """The call in progress is complete, or a section of calls has ended without one."""
+        text, call = "".join(self._held or ()), self._call
+        self._held = self._call = None
+        self._give("separator", self._held_space)
+        self._held_space = ""
+        self._give("call" if call is not None else "marker", text)
+        if call is None:
+            return
+        if not call.arguments:
+            call.arguments.append("{}")
+        elif call.keys:
+            call.arguments.append("}")
+        late = call.id is None and self._make_id is not None
+        if call.id is None and self._make_id is not None:
+            call.id = self._make_id()
+        if call.index is None:
+            call.index = self._next_index
+            self._next_index += 1
+            self._emit(Delta(index=call.index, id=call.id, name=call.name))
+        elif late:
+            self._emit(Delta(index=call.index, id=call.id))
+        self._send_arguments(call)
+        done = ToolCall(call.name, "".join(call.arguments), call.id)
+        (self._calls if self._draft is None else self._draft_calls).append(done)
+
+    def _withdraw(self) -> None:
+        """Forget the call in progress."""
+        call = self._call
+        if call is not None and call.index is not None:
+            self._emit(Delta(index=call.index, retracted=True))
+        self._held = self._call = self._decoder = None
+        self._held_space = ""
+        self._undecided = False
+
+    # ---- Calls in reasoning that has not closed: held back until the text ends ----
+
+    def _watch_draft(self) -> None:
+        """Where the reasoning closes after all, what was drafted in it is reasoning."""
+        if self._draft is not None:
+            closers = self._search(self._draft_region, "closers")
+            start = max(self._at, self._scanned)
+            if closers.find(self._buffer, start, len(self._buffer), line_start=False):
+                self._cancel_draft("")
+
+    def _cancel_draft(self, text: str) -> None:
+        """The calls in reasoning, and the text that follows them, are reasoning."""
+        drafted, self._draft = self._draft or [], None
+        before = "".join(entry[1] for entry in drafted if not isinstance(entry, Delta))
+        indexes = [d.index for d in drafted if isinstance(d, Delta) and d.index is not None]
+        self._next_index = min(indexes, default=self._next_index)
+        held = self._held_space + "".join(self._held or ()) + "".join(self._space)
+        self._held = self._call = self._decoder = None
+        self._held_space, self._undecided, self._skip = "", False, ""
+        self._space.clear()
+        self._draft_calls.clear()
+        self._region, self._from, self._scanned = self._draft_region, self._at, self._at
+        text = before + held + text
+        body = text.rstrip(_SPACE)
+        self._give("reasoning", body)
+        self._space = [text[len(body) :]] if len(body) < len(text) else []
+        self._blank = False
+
+    def _release_draft(self) -> None:
+        """The text has ended: the drafted calls count."""
+        drafted, self._draft = self._draft or [], None
+        for entry in drafted:
+            if isinstance(entry, Delta):
+                self._out.append(entry)
+            else:
+                self._give(*entry)
+        self._calls += self._draft_calls
+        self._draft_calls = []
+
+    # ---- The two ends of the text ----
+
+    def _settle(self) -> None:
+        """Account for what is left when the text has ended."""
+        if self._held is not None:
+            unnamed = self.bare and (self._call is None or not self._call.name)
+            if self._strict and not unnamed:
+                self._refuse(len(self._buffer))
+            self._keep(len(self._buffer))
+            text, space = "".join(self._held), self._held_space
+            self._withdraw()
+            if self._draft is not None:
+                self._release_draft()
+            self._region = self._text_region
+            self._give(self._text_kind(), space)
+            if unnamed:
+                self._give(self._text_kind(), text)
+            else:
+                self._incomplete = text
+                self._give("incomplete", text)
+                self._out.append(Delta(incomplete=text))
+            return
+        if self._draft is not None:
+            self._release_draft()
+        after_marker = self._blank and bool(self._spans)
+        self._space.append(self._buffer[self._at :])
+        self._at = len(self._buffer)
+        kind = REGIONS[self._region].collects or "content"
+        if kind == "reasoning" and not self._split_reasoning:
+            kind = "content"
+        self._give("separator" if after_marker else kind, "".join(self._space))
+        self._space.clear()
+
+    def _prefill(self, prompt: str) -> None:
+        """Read the end of the prompt: keep the state that it leaves, discard what it yields."""
+        for start in (ASSISTANT_HEADER, ASSISTANT_HEADER.rstrip(_SPACE), END_OF_TURN):
+            at = prompt.rfind(start) if start else -1
+            if at >= 0:
+                prompt = prompt[at + len(start) :]
+                break
+        strict, self._strict = self._strict, False
+        self._buffer = prompt
+        self._run(False)
+        self._strict = strict
+        text_is_open = REGIONS[self._region].kind in ("text", "gap") and self._held is None
+        if text_is_open and not self._undecided:
+            self._buffer, self._at, self._from, self._scanned = "", 0, 0, 0
+        self._space.clear()
+        self._out.clear()
+        self._spans.clear()
+        self._content.clear()
+        self._reasoning.clear()
+        self._calls.clear()
+        self._position = self._next_index = 0
+        if self._held is not None:
+            self._held.clear()
+        if self._call is not None:
+            self._call.index, self._call.sent = None, 0
+
+
+def _past_space(text: str, at: int, end: int) -> int:
+    return _match_end(_SPACE_RUN, text, at, end)
+
+
+def _match_end(pattern: re.Pattern[str], text: str, at: int, end: int) -> int:
+    found = pattern.match(text, at, end)
+    return at if found is None else found.end()
+
+
+def _schemas(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Name to parameters of an OpenAI tool list (wrapped in `function` or bare)."""
+    functions = [tool.get("function", tool) for tool in tools if isinstance(tool, Mapping)]
+    return {
+        str(function.get("name")): function.get("parameters") or {}
+        for function in functions
+        if isinstance(function, Mapping)
+    }
+
+
+def _name_in_id(text: str, schemas: Mapping[str, Any] | None) -> str:
+    """The function's name in an id such as functions.NAME:0 (prefix and number are optional)."""
+    name = text.removeprefix("functions.")
+    base, colon, number = name.rpartition(":")
+    return base if colon and number.isdecimal() and not (schemas and name in schemas) else name
+
+
+def merge(deltas: Iterable[Delta]) -> Message:
+    """The message that a parse's deltas add up to."""
+    message = Message()
+    calls: dict[int, ToolCall] = {}
+    content, reasoning = [], []
+    arguments: dict[int, list[str]] = {}
+    for delta in deltas:
+        content.append(delta.content)
+        reasoning.append(delta.reasoning_content)
+        message.incomplete += delta.incomplete
+        if delta.index is None:
+            continue
+        if delta.retracted:
+            del calls[delta.index]
+            continue
+        call = calls.setdefault(delta.index, ToolCall(delta.name, "", None))
+        call.id = delta.id if delta.id is not None else call.id
+        arguments.setdefault(delta.index, []).append(delta.arguments)
+    for index, call in calls.items():
+        call.arguments = "".join(arguments[index])
+    message.content, message.reasoning_content = "".join(content), "".join(reasoning)
+    message.tool_calls = list(calls.values())
+    return message
+
+
+# ==== End runtime block ====
