@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from autoparser_gen.analysis.model import Analysis
@@ -17,7 +16,9 @@ from autoparser_gen.grammar.ir import (
     Rule,
     Seq,
     Text,
+    first_tokens,
     nullable,
+    nullable_rules,
     repetition,
 )
 
@@ -51,6 +52,10 @@ class _Printer:
     def __init__(self, grammar: ResponseGrammar) -> None:
         self.grammar = grammar
         self.rules: Mapping[str, Rule] = {rule.name: rule for rule in grammar.rules}
+        empty = nullable_rules(grammar.rules)
+        openers = first_tokens(grammar, Ref(grammar.start), empty)
+        has_text = any(isinstance(rule.body, Text) for rule in openers.values())
+        self._openers = set(openers) if has_text else set()
 
     def name(self, name: str) -> str:
         if name == self.grammar.start:
@@ -100,13 +105,17 @@ class _Printer:
         return f"{item}~{expr.low}" if expr.low == expr.high else f"{item}~{expr.low}..{expr.high}"
 
     def _competes_with_text(self, rule: Rule) -> bool:
-        """Whether it begins with whitespace that a text token, which comes first, would take."""
-        return rule.name == "reasoning-open"
+        """Whether its whitespace, at the beginning, is text to the token that lark tries first."""
+        return rule.name in self._openers and nullable(_first_item(rule.body), set())
 
 
 def string(text: str) -> str:
     """A string literal of Lark."""
     return '"' + "".join(_ESCAPES.get(char) or printable(char) for char in text) + '"'
+
+
+def _first_item(expr: Expr) -> Expr:
+    return expr.items[0] if isinstance(expr, Seq) and expr.items else expr
 
 
 def _is_composed(expr: Expr) -> bool:

@@ -11,7 +11,7 @@ from autoparser_gen.analysis.model import FORMAT_VERSION, Analysis
 from autoparser_gen.emit.describe import describe
 from autoparser_gen.emit.quoting import code_points, one_line, python_string
 from autoparser_gen.emit.skeletons.tables import Go, Region
-from autoparser_gen.grammar.tables import Marker, Tables
+from autoparser_gen.grammar.tables import Marker, Tables, build_tables
 
 # Which skeleton a decoder stands in, and which others that one needs before it.
 _DECODERS = {
@@ -21,13 +21,12 @@ _DECODERS = {
 }
 
 
-def emit(
-    analysis: Analysis, tables: Tables, header: Sequence[str], triggers: Sequence[Mapping[str, str]]
-) -> str:
+def emit(analysis: Analysis, header: Sequence[str]) -> str:
     """The module's text, formatted.
 
     `header` holds the comment lines at its top, without the leading "#".
     """
+    tables = build_tables(analysis)
     blocks = ["tables", "runtime"]
     for decoder in tables.decoders.values():
         blocks += [block for block in _DECODERS[decoder] if block not in blocks]
@@ -39,10 +38,10 @@ def emit(
             "from __future__ import annotations\n",
             _imports(blocks),
             _public(),
-            _constants(analysis, tables, triggers),
+            _constants(analysis, tables),
         ]
     )
-    table = "\n".join([_regions(tables), _transitions(tables), _decoders(tables)])
+    table = "\n".join([_regions(tables), _transitions(tables)])
     return (
         "\n\n\n".join(
             [
@@ -143,7 +142,9 @@ def _constants(analysis: Analysis, tables: Tables, triggers: Sequence[Mapping[st
         )
     )
     lines.append(f"PRESERVED_TOKENS: list[str] = {_value(list(analysis.preserved_tokens))}")
-    lines.append(f"TRIGGERS: list[dict[str, str]] = {_value([dict(t) for t in triggers])}")
+    lines.append(
+        f"TRIGGERS: list[dict[str, str]] = {_value([dict(t) for t in triggers(analysis)])}"
+    )
     return "\n".join(lines)
 
 
@@ -196,10 +197,6 @@ def _row(row: Region | Go) -> str:
     parts = [_value(getattr(row, first))]
     parts += [f"{f}={_value(getattr(row, f))}" for f in others if getattr(row, f) != defaults[f]]
     return f"{type(row).__name__}({', '.join(parts)})"
-
-
-def _decoders(tables: Tables) -> str:
-    return ""
 
 
 def _registry(tables: Tables) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from autoparser_gen.grammar import until
 from autoparser_gen.grammar.ir import (
@@ -63,25 +63,33 @@ def text_regex(stops: Sequence[Stop], *, lookahead: bool) -> str:
     return regex(until.text_regex(stops, may_be_empty=False), {})
 
 
-def _lookahead_step(stops: Iterable[Stop]) -> str:
+def _lookahead_step(stops: Sequence[Stop]) -> str:
     """Characters at which none of the stops begins, as one group."""
-    tails: dict[str, list[str]] = {}
+    by_first: dict[str, list[Stop]] = {}
     for stop in stops:
-        tails.setdefault(stop[0][0], []).append(_stop_tail(stop))
-    others = char_class(CharClass(tuple((first, first) for first in sorted(tails)), negated=True))
+        by_first.setdefault(stop[0][0], []).append((stop[0][1:], *stop[1:]))
+    others = char_class(CharClass(tuple((first, first) for first in sorted(by_first)), True))
     steps = [others + "+"]
-    for first, rest in tails.items():
-        if "" not in rest:
-            steps.append(f"{escape(first)}(?!{'|'.join(rest)})")
+    steps += [f"{escape(first)}(?!{_stop_tails(tails)})" for first, tails in by_first.items()]
     return f"(?:{'|'.join(steps)})"
 
 
-def _stop_tail(stop: Stop) -> str:
-    """A stop without its first character."""
-    pieces = ["".join(map(escape, piece)) for piece in (stop[0][1:], *stop[1:])]
-    if not stop[-1]:
-        pieces[-1] = r"\Z"
-    return r"[ \t\r\n]*".join(pieces)
+def _stop_tails(stops: Sequence[Stop]) -> str:
+    """Stops as alternatives, each common first piece written once."""
+    by_piece: dict[str, list[Stop]] = {}
+    for stop in stops:
+        by_piece.setdefault(stop[0], []).append(stop[1:])
+    return "|".join(_piece(piece, rest) for piece, rest in by_piece.items())
+
+
+def _piece(piece: str, following: Sequence[Stop]) -> str:
+    text = "".join(map(escape, piece))
+    if not all(following):  # the stop ends here; an empty piece is the end of the response
+        return text
+    tails = _stop_tails([stop for stop in following if stop != ("",)])
+    choices = list(filter(None, (tails, r"\Z" if ("",) in following else "")))
+    several = len(choices) > 1 or len({stop[0] for stop in following}) > 1
+    return text + r"[ \t\r\n]*" + (f"(?:{'|'.join(choices)})" if several else choices[0])
 
 
 def char_class(expr: CharClass) -> str:

@@ -657,12 +657,12 @@ class Parser:
         expected = " or ".join(map(repr, rows)) or self._region
         if self._decoder is not None:
             expected = self._decoder.expected
-        found = (
-            repr(self._buffer[at : at + 20]) if at < len(self._buffer) else "the end of the text"
-        )
-        raise ParseError(
-            self._position + sum(map(len, self._held or ())) + at - self._at, expected, found
-        )
+        end = at == len(self._buffer)
+        found = "the end of the text" if end else repr(self._buffer[at : at + 20])
+        drafted = [entry[1] for entry in self._draft or () if not isinstance(entry, Delta)]
+        pending = [*drafted, *self._space, self._held_space, *(self._held or ())]
+        position = self._position + sum(map(len, pending)) + at - self._at
+        raise ParseError(position, expected, found)
 
     # ---- Text outside of calls, and the whitespace in it ----
 

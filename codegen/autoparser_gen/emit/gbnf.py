@@ -1,0 +1,161 @@
+"""The GBNF grammar, for constrained decoding in llama.cpp and others that read its notation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from autoparser_gen.analysis.model import Analysis
+from autoparser_gen.grammar.ir import (
+    Alt,
+    CharClass,
+    Expr,
+    Lit,
+    Ref,
+    Rep,
+    ResponseGrammar,
+    Rule,
+    Seq,
+    Text,
+    Thru,
+    repetition,
+    show_stop,
+)
+from autoparser_gen.analysis.as_json import triggers
+from autoparser_gen.grammar.until import Automaton
+
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
+
+_AUTOMATA = """\
+# Text until a marker, one rule for each thing that may have been read of the markers so far.
+# Such text holds no marker as a whole: a grammar cannot look ahead, so it counts characters."""
+
+
+def emit(analysis: Analysis, grammar: ResponseGrammar, header: Sequence[str]) -> str:
+    """The text of a `.gbnf` file; `header` is printed as comments."""
+    printer = _Printer(grammar)
+    texts = [rule for rule in grammar.rules if isinstance(rule.body, (Text, Thru))]
+    others = [rule for rule in grammar.rules if rule not in texts]
+    blocks = [
+        "\n".join(f"# {line}".rstrip() for line in [*header, *_sampling(analysis)]),
+        "\n".join(printer.rule(rule) for rule in others if not rule.token),
+        "\n".join(printer.rule(rule) for rule in others if rule.token),
+    ]
+    if texts:
+        blocks.append(_AUTOMATA)
+        blocks += ["\n".join(printer.automaton(rule)) for rule in texts]
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _sampling(analysis: Analysis) -> list[str]:
+    """What a server needs beside the grammar, as llama.cpp's takes it."""
+    lines = []
+    if triggers(analysis):
+        lines.append(f"grammar_triggers (for a lazy grammar): {_json(triggers(analysis))}")
+    if analysis.preserved_tokens:
+        lines.append(f"preserved_tokens: {_json(list(analysis.preserved_tokens))}")
+    return lines
+
+
+def _json(value: object) -> str:
+    """JSON on one line, without characters that end lines or do not show."""
+    text = json.dumps(value, ensure_ascii=False)
+    return "".join(
+        char if char == " " or char.isprintable() else json.dumps(char)[1:-1] for char in text
+    )
+
+
+class _Printer:
+    def __init__(self, grammar: ResponseGrammar) -> None:
+        self.start = grammar.start
+
+    def name(self, name: str) -> str:
+        return "root" if name == self.start else name
+
+    def rule(self, rule: Rule) -> str:
+        return f"{self.name(rule.name)} ::= {self.expr(rule.body)}"
+
+    def expr(self, expr: Expr, level: int = 0) -> str:
+        """An expression. `level` 1 is inside a sequence, 2 under a repetition."""
+        if isinstance(expr, Lit):
+            return string(expr.text)
+        if isinstance(expr, CharClass):
+            return char_class(expr)
+        if isinstance(expr, Seq):
+            # A bare nothing would take the next line for its continuation.
+            inner = " ".join(self.expr(item, 1) for item in expr.items) or '""'
+            return f"({inner})" if level >= 2 else inner
+        if isinstance(expr, Alt):
+            inner = " | ".join(self.expr(item) for item in expr.items)
+            return f"({inner})" if level else inner
+        if isinstance(expr, Rep):
+            return self.expr(expr.item, 2) + repetition(expr)
+        if isinstance(expr, Ref):
+            return self.name(expr.name)
+        raise TypeError(f"text until a marker must be a rule of its own: {expr}")
+
+    def automaton(self, rule: Rule) -> list[str]:
+        """The rules of a text until a marker, under a comment that says which."""
+        assert isinstance(rule.body, (Text, Thru))
+        stops = [stop for stop in rule.body.stops if stop[-1]]
+        what = ", ".join(map(_printable_stop, stops)) or "the end"
+        if isinstance(rule.body, Thru):
+            what += f"; up to and with {_printable_stop(rule.body.end)}"
+        lines = [f"# {rule.name}: text until {what}"]
+        if not stops:
+            return [*lines, f"{rule.name} ::= [^\\x00]*"]
+        automaton = Automaton(stops)
+        names = {state: f"{rule.name}-s{at}" for at, state in enumerate(automaton.live)}
+        names[0] = rule.name
+        for state in automaton.live:
+            choices = []
+            for target, chars in automaton.edges(state).items():
+                if target in names:
+                    choices.append(f"{char_class(chars)} {names[target]}")
+                elif isinstance(rule.body, Thru) and rule.body.end in automaton.hits(target):
+                    choices.append(char_class(chars))
+            if isinstance(rule.body, Text):
+                choices.append('""')
+            lines.append(f"{names[state]} ::= {' | '.join(choices)}")
+        return lines
+
+
+def string(text: str) -> str:
+    """A string literal of GBNF."""
+    return '"' + "".join('\\"' if char == '"' else _escape(char) for char in text) + '"'
+
+
+def char_class(expr: CharClass) -> str:
+    """A class of characters; a hyphen stands last, where it needs no escape."""
+    if not expr.ranges:
+        return "."
+    if not expr.negated and len(expr.ranges) == 1 and expr.ranges[0][0] == expr.ranges[0][1]:
+        return string(expr.ranges[0][0])
+    inside = [
+        _class_char(low) if low == high else f"{_class_char(low)}-{_class_char(high)}"
+        for low, high in expr.ranges
+        if (low, high) != ("-", "-")
+    ]
+    hyphen = "-" if ("-", "-") in expr.ranges else ""
+    return f"[{'^' if expr.negated else ''}{''.join(inside)}{hyphen}]"
+
+
+def _class_char(char: str) -> str:
+    if char in "[]":
+        return "\\" + char
+    return "\\x5E" if char == "^" else "\\x2D" if char == "-" else _escape(char)
+
+
+def _escape(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if char == " " or char.isprintable():
+        return char
+    code = ord(char)
+    if code < 0x80:
+        return f"\\x{code:02X}"
+    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
+
+
+def _printable_stop(stop: tuple[str, ...]) -> str:
+    return "".join(char if char.isprintable() else _escape(char) for char in show_stop(stop))
