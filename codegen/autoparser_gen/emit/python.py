@@ -84,14 +84,17 @@ def _imports(blocks: Iterable[str]) -> str:
         for node in ast.parse(_source(block)).body:
             if isinstance(node, ast.Import):
                 modules |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module and node.module != "__future__":
-                if not node.module.startswith("autoparser_gen"):
-                    names.setdefault(node.module, set()).update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and _is_standard(node.module):
+                names.setdefault(node.module, set()).update(alias.name for alias in node.names)
     lines = [f"import {module}" for module in sorted(modules)]
     for module in sorted(names):
         ordered = sorted(names[module], key=lambda name: (not name[0].isupper(), name))
         lines.append(f"from {module} import {', '.join(ordered)}")
     return "\n".join(lines) + "\n"
+
+
+def _is_standard(module: str) -> bool:
+    return module != "__future__" and not module.startswith("autoparser_gen")
 
 
 def _public() -> str:
@@ -115,7 +118,7 @@ def _docstring(analysis: Analysis) -> str:
     return f'"""{text}\n"""\n'
 
 
-def _constants(analysis: Analysis, tables: Tables, triggers: Sequence[Mapping[str, str]]) -> str:
+def _constants(analysis: Analysis, tables: Tables) -> str:
     lines = [f"FORMAT_VERSION = {FORMAT_VERSION}", ""]
     lines.append(
         "# ---- Markers: every literal that the parser looks for, and the comparison that found it ----\n"
