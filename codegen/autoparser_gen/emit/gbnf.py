@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from autoparser_gen.analysis.as_json import triggers
 from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.grammar.ir import (
     Alt,
@@ -21,7 +22,6 @@ from autoparser_gen.grammar.ir import (
     repetition,
     show_stop,
 )
-from autoparser_gen.analysis.as_json import triggers
 from autoparser_gen.grammar.until import Automaton
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}

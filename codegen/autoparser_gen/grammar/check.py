@@ -1,0 +1,148 @@
+"""Guards against grammars that engines cannot read, or that kill them."""
+
+from __future__ import annotations
+
+import re
+
+from autoparser_gen.errors import GrammarError
+from autoparser_gen.grammar.ir import (
+    Alt,
+    Expr,
+    Lit,
+    Ref,
+    Rep,
+    ResponseGrammar,
+    Rule,
+    Seq,
+    Text,
+    Thru,
+    nullable,
+    nullable_rules,
+    references,
+    walk,
+)
+
+# llama.cpp refuses more, and takes {0,2001} as unlimited without a word.
+MAX_REPETITIONS = 2000
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+def check(grammar: ResponseGrammar) -> None:
+    """Raise GrammarError for the first fault of a grammar."""
+    names = [rule.name for rule in grammar.rules]
+    for name in names:
+        _check_name(name, names)
+    if grammar.start not in grammar:
+        raise GrammarError(f"the grammar has no rule {grammar.start!r} to start with.")
+    empty = nullable_rules(grammar.rules)
+    for rule in grammar.rules:
+        _check_references(rule, grammar)
+        _check_choices(rule)
+        _check_repetitions(rule, empty)
+    _check_left_recursion(grammar, empty)
+
+
+def _check_name(name: str, names: list[str]) -> None:
+    if not _NAME.fullmatch(name):
+        raise GrammarError(
+            f"rule name {name!r}: engines agree on small letters, digits and single hyphens only."
+        )
+    if names.count(name) > 1:
+        raise GrammarError(f"rule {name!r} is defined twice; engines would silently take the last.")
+
+
+def _check_references(rule: Rule, grammar: ResponseGrammar) -> None:
+    for name in references(rule.body):
+        if name not in grammar:
+            raise GrammarError(f"rule {rule.name!r} refers to {name!r}, which is not defined.")
+        if rule.token and not grammar[name].token:
+            raise GrammarError(
+                f"token {rule.name!r} refers to {name!r}, which is no token: a lexer cannot read it."
+            )
+
+
+def _check_choices(rule: Rule) -> None:
+    for node in walk(rule.body):
+        if isinstance(node, Alt) and not node.items:
+            raise GrammarError(
+                f"rule {rule.name!r} has a choice without alternatives, which nothing can match;"
+                " engines print and accept it as the empty text."
+            )
+        if isinstance(node, (Text, Thru)):
+            for stop in node.stops:
+                if not stop or not all(stop[:-1]) or stop == ("",):
+                    raise GrammarError(
+                        f"rule {rule.name!r} has text until an empty marker: a marker that the"
+                        " analysis needs is missing."
+                    )
+        if isinstance(node, Thru) and node.end not in node.stops:
+            raise GrammarError(
+                f"rule {rule.name!r} ends its text with {node.end!r}, which is none of its stops."
+            )
+
+
+def _check_repetitions(rule: Rule, empty: set[str], outer: int = 1) -> None:
+    def visit(node: Expr, product: int) -> None:
+        if isinstance(node, Rep):
+            count = max(node.low, node.high or 0)
+            if node.high is not None and node.high < node.low:
+                raise GrammarError(
+                    f"rule {rule.name!r} repeats at least {node.low} and at most {node.high} times."
+                )
+            if (node.high is None or node.high > 1) and nullable(node.item, empty):
+                raise GrammarError(
+                    f"rule {rule.name!r} repeats something that can be empty; engines would not end."
+                )
+            product *= max(count, 1)
+            if product > MAX_REPETITIONS:
+                raise GrammarError(
+                    f"rule {rule.name!r} repeats {product} times; llama.cpp's limit is"
+                    f" {MAX_REPETITIONS}, nested repetitions multiplied."
+                )
+            visit(node.item, product)
+        elif isinstance(node, (Seq, Alt)):
+            for item in node.items:
+                visit(item, product)
+
+    visit(rule.body, outer)
+
+
+def _check_left_recursion(grammar: ResponseGrammar, empty: set[str]) -> None:
+    """No rule may begin with itself, not even behind rules that can be empty.
+
+    llama.cpp does not see the latter: memory grows until the process is killed.
+    """
+    begins = {rule.name: _beginnings(rule.body, empty) for rule in grammar.rules}
+    for rule in grammar.rules:
+        seen: set[str] = set()
+        stack = [rule.name]
+        while stack:
+            for name in begins[stack.pop()]:
+                if name == rule.name:
+                    raise GrammarError(
+                        f"rule {rule.name!r} can begin with itself, directly or behind rules that"
+                        " can be empty: engines would not end."
+                    )
+                if name not in seen:
+                    seen.add(name)
+                    stack.append(name)
+
+
+def _beginnings(expr: Expr, empty: set[str]) -> set[str]:
+    """The rules that an expression can begin with."""
+    if isinstance(expr, Ref):
+        return {expr.name}
+    if isinstance(expr, Alt):
+        return {name for item in expr.items for name in _beginnings(item, empty)}
+    if isinstance(expr, Rep):
+        return _beginnings(expr.item, empty)
+    found: set[str] = set()
+    if isinstance(expr, Seq):
+        for item in expr.items:
+            found |= _beginnings(item, empty)
+            if not nullable(item, empty):
+                break
+    elif isinstance(expr, Lit):
+        pass
+    return found

@@ -1,0 +1,88 @@
+"""Markers and the values between them, as tokens with the whitespace that does not count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from autoparser_gen.grammar.ir import Builder, Expr, Lit, opt, seq
+from autoparser_gen.grammar.syntax import whitespace
+
+
+class Kind(Enum):
+    """What stands beside a marker, which decides about the whitespace between them."""
+
+    MARKER = auto()
+    DATA = auto()  # JSON and other literals: whitespace around them does not count
+    NAME = auto()  # whitespace only where the chat template writes it
+    RAW = auto()  # exact text: no whitespace may be taken from it
+
+
+@dataclass(frozen=True)
+class Marker:
+    """A marker field of the analysis, with its whitespace; `name` becomes the token's name."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """What stands between markers. `begins` and `ends` are what it shows to its neighbours."""
+
+    expr: Expr
+    begins: Kind
+    ends: Kind | None = None
+
+
+def core(text: str) -> str:
+    """A marker without the whitespace around it."""
+    return text.strip()
+
+
+def markup(builder: Builder, parts: Sequence[Marker | Part], before: Kind = Kind.RAW) -> Expr:
+    """Markers and parts in order. `before` is what stands before the first of them.
+
+    A marker token takes the whitespace before it, and that after it where data follows: so every
+    run of whitespace has one owner. Markers without text are left out.
+    """
+    present = [part for part in parts if isinstance(part, Part) or part.text]
+    items: list[Expr] = []
+    written = False
+    for at, part in enumerate(present):
+        if isinstance(part, Part):
+            if part.begins is Kind.DATA and written:
+                items.append(opt(whitespace(builder)))
+            items.append(part.expr)
+            before, written = part.ends or part.begins, False
+        elif not core(part.text):
+            written = True
+        else:
+            written = written or part.text != part.text.lstrip()
+            loose = before in (Kind.MARKER, Kind.DATA) or (before is Kind.NAME and written)
+            data_follows = _next_kind(present[at + 1 :]) is Kind.DATA
+            items.append(_token(builder, part, loose, data_follows))
+            before, written = Kind.MARKER, False
+    return seq(*items)
+
+
+def marker_token(builder: Builder, name: str, text: str, *, loose: bool = False) -> Expr:
+    """One marker as a token; `loose` takes whitespace before it."""
+    return _token(builder, Marker(name, text), loose, False)
+
+
+def _token(builder: Builder, marker: Marker, loose: bool, data_follows: bool) -> Expr:
+    space = opt(whitespace(builder))
+    nothing = Lit("")
+    body = seq(space if loose else nothing, core(marker.text), space if data_follows else nothing)
+    return builder.token(marker.name, body)
+
+
+def _next_kind(parts: Iterable[Marker | Part]) -> Kind | None:
+    for part in parts:
+        if isinstance(part, Part):
+            return part.begins
+        if core(part.text):
+            return Kind.MARKER
+    return None

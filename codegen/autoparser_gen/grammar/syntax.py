@@ -1,0 +1,218 @@
+"""How values are written: JSON, Python literals, literals with quotes of their own.
+
+A `Syntax` gives schema conversion the pieces it puts together: strings, numbers, words, brackets,
+keys. Whitespace belongs to the punctuation tokens, so that no optional whitespace stands between
+tokens: an engine with a lexer would expand every `x?` of a rule into two rules.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from autoparser_gen.analysis.model import LiteralSyntax
+from autoparser_gen.grammar.ir import (
+    Builder,
+    CharClass,
+    Expr,
+    Lit,
+    Ref,
+    Rep,
+    Text,
+    alt,
+    chars,
+    many,
+    opt,
+    seq,
+)
+
+JSON = LiteralSyntax()
+
+# As llama.cpp's `space` rule: unlimited whitespace invites models to loop on it.
+WHITESPACE = alt(" ", seq(Rep(Lit("\n"), 1, 2), Rep(chars(" \t"), 0, 20)))
+
+_DIGIT = chars("0-9")
+# Limits for the same reason: 20 digits hold every 64-bit integer.
+_WHOLE = alt("0", seq(chars("1-9"), Rep(_DIGIT, 0, 19)))
+INTEGER = seq(opt("-"), _WHOLE)
+NUMBER = seq(
+    opt("-"),
+    _WHOLE,
+    opt(seq(".", Rep(_DIGIT, 1, 20))),
+    opt(seq(chars("eE"), opt(chars("+-")), Rep(_DIGIT, 1, 3))),
+)
+_HEX = chars("0-9a-fA-F")
+_CONTROL = ("\x00", "\x1f")
+
+# Names of tools and arguments where no schema gives them: no whitespace, brackets or quotes.
+NAME = many(chars("a-zA-Z0-9_.-"), 1)
+KEY = many(chars("\x00-,/:-@[-^`{-\x7f", negated=True), 1)
+
+
+def whitespace(builder: Builder) -> Ref:
+    """Whitespace between tokens, not empty."""
+    return builder.token("ws", WHITESPACE)
+
+
+class Syntax:
+    """The pieces of one syntax, as rules of a builder; `prefix` keeps two syntaxes apart."""
+
+    def __init__(self, builder: Builder, literals: LiteralSyntax = JSON, prefix: str = "") -> None:
+        """Rules are added to the builder when they are asked for."""
+        self.builder = builder
+        self.literals = literals
+        self.prefix = prefix
+
+    # ---- tokens ----
+
+    def punctuation(self, name: str, text: str, *, before: bool, after: bool) -> Ref:
+        """A token with the whitespace around it that does not count."""
+        ws = opt(whitespace(self.builder))
+        nothing = Lit("")
+        return self.builder.token(
+            name, seq(ws if before else nothing, text, ws if after else nothing)
+        )
+
+    def colon(self) -> Ref:
+        """Between a key and its value."""
+        return self.punctuation("colon", ":", before=True, after=True)
+
+    def comma(self) -> Ref:
+        """Between members, items, arguments."""
+        return self.punctuation("comma", ",", before=True, after=True)
+
+    def bracket(self, name: str, text: str) -> Ref:
+        """An opening bracket with the whitespace after it, a closing one with that before it."""
+        opens = text in "{[("
+        return self.punctuation(name, text, before=not opens, after=opens)
+
+    def integer(self) -> Ref:
+        """A whole number."""
+        return self.builder.token("integer", INTEGER)
+
+    def number(self) -> Ref:
+        """A number, with fraction and exponent or without."""
+        return self.builder.token("number", NUMBER)
+
+    def word(self, value: bool | None) -> Expr:
+        """True, false or null, as this syntax spells it."""
+        spelled = json.dumps(value)
+        return alt(spelled, repr(value)) if self.literals.python_words else Lit(spelled)
+
+    # ---- strings ----
+
+    def string(self) -> Expr:
+        """Any string."""
+        name = self.prefix + "string"
+        if not self.literals.escapes:
+            return self._verbatim_string(name)
+        quoted = (seq(quote, many(self._char(quote)), quote) for quote in self.literals.quotes)
+        return self.builder.token(name, alt(*quoted))
+
+    def string_literal(self, text: str) -> Expr:
+        """Exactly this string."""
+        if self.literals.quotes == ('"',) and self.literals.escapes:
+            return Lit(json.dumps(text, ensure_ascii=False))
+        return alt(*(quote + self._escaped(text, quote) + quote for quote in self.literals.quotes))
+
+    def name_string(self) -> Expr:
+        """A string that can be a tool's name."""
+        quoted = (seq(quote, NAME, quote) for quote in self.literals.quotes)
+        return self.builder.token("quoted-name", alt(*quoted), capture="name")
+
+    def key(self, text: str) -> Expr:
+        """A given key with its colon."""
+        spelled = self.string_literal(text) if self.literals.quoted_keys else Lit(text)
+        return seq(spelled, self.colon())
+
+    def _any_key(self) -> Expr:
+        if self.literals.quoted_keys:
+            return self.string()
+        return self.builder.token(self.prefix + "key", KEY)
+
+    def _verbatim_string(self, name: str) -> Expr:
+        choices = []
+        for number, quote in enumerate(self.literals.quotes):
+            suffix = f"-{number + 1}" if number else ""
+            mark = self.builder.token(f"quote{suffix}", Lit(quote))
+            text = self.builder.token(f"{name}-text{suffix}", Text(((quote,),)))
+            choices.append(seq(mark, text, mark))
+        return self.builder.rule(name, alt(*choices))
+
+    def _char(self, quote: str) -> Expr:
+        plain = CharClass(((quote, quote), ("\\", "\\"), _CONTROL), negated=True)
+        if self.literals == JSON or self.literals.quotes == ('"',):
+            return alt(plain, seq("\\", alt(chars('"\\/bfnrt'), seq("u", Rep(_HEX, 4, 4)))))
+        return alt(plain, seq("\\", chars("\"'\\nrt")))
+
+    def _escaped(self, text: str, quote: str) -> str:
+        if not self.literals.escapes:
+            return text
+        escaped = json.dumps(text, ensure_ascii=False)[1:-1]
+        return escaped if quote == '"' else escaped.replace('\\"', '"').replace(quote, "\\" + quote)
+
+    # ---- any value ----
+
+    def value(self) -> Ref:
+        """Any value."""
+        name = self.prefix + "value"
+        if name in self.builder.rules:
+            return Ref(name)
+        self.builder.reserve(name)
+        words = (self.word(word) for word in (True, False, None))
+        choices = (self.object(), self.array(), self.string(), self.number(), *words)
+        return self.builder.define(name, alt(*choices))
+
+    def object(self) -> Ref:
+        """Any object."""
+        name = self.prefix + "object"
+        if name in self.builder.rules:
+            return Ref(name)
+        self.builder.reserve(name)
+        member = self.prefix + "member"
+        self.builder.define(
+            self.builder.reserve(member), seq(self._any_key(), self.colon(), self.value())
+        )
+        return self.builder.define(name, self.braced(self.listed(Ref(member))))
+
+    def array(self) -> Ref:
+        """Any array."""
+        name = self.prefix + "array"
+        if name in self.builder.rules:
+            return Ref(name)
+        self.builder.reserve(name)
+        return self.builder.define(name, self.bracketed(self.listed(self.value())))
+
+    # ---- containers ----
+
+    def braced(self, inner: Expr) -> Expr:
+        """An object around its members."""
+        return seq(self.bracket("lbrace", "{"), inner, self.bracket("rbrace", "}"))
+
+    def bracketed(self, inner: Expr) -> Expr:
+        """An array around its items."""
+        return seq(self.bracket("lbrack", "["), inner, self.bracket("rbrack", "]"))
+
+    def listed(self, item: Expr, low: int = 0) -> Expr:
+        """Items with commas between them."""
+        items = seq(item, many(seq(self.comma(), item)))
+        return items if low else opt(items)
+
+    def exactly(self, value: Any) -> Expr:
+        """One given value, with any whitespace where it does not count."""
+        if isinstance(value, str):
+            return self.string_literal(value)
+        if value is None or isinstance(value, bool):
+            return self.word(value)
+        if isinstance(value, dict):
+            members = [seq(self.key(key), self.exactly(inner)) for key, inner in value.items()]
+            return self.braced(self._joined(members))
+        if isinstance(value, list):
+            return self.bracketed(self._joined([self.exactly(item) for item in value]))
+        return Lit(json.dumps(value))
+
+    def _joined(self, items: list[Expr]) -> Expr:
+        joined: list[Expr] = []
+        for item in items:
+            joined.extend((self.comma(), item) if joined else (item,))
+        return seq(*joined)

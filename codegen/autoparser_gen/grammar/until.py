@@ -1,0 +1,246 @@
+"""Text until a marker, without look-ahead: an automaton, and regular expressions of it.
+
+The automaton's state says how much of which stops has just been read; for stops of one piece it is
+Aho and Corasick's. Regular expressions come from it by eliminating states, deepest first. Their
+alternatives are written longest first and letters are factored out, since Python's `re` takes the
+first alternative that matches, not the longest: with this order the two are the same (the tests
+show it exhaustively for small alphabets).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+
+from autoparser_gen.grammar.ir import EMPTY, Alt, CharClass, Expr, Rep, Seq, Stop
+
+# A position in a stop: which stop, which of its pieces, how many characters of that piece.
+Position = tuple[int, int, int]
+
+# What may stand between the pieces of a stop: what a generated parser skips between markers.
+WHITESPACE = " \t\r\n"
+
+
+class Automaton:
+    """Finds the first stop in a text. State 0: nothing of any stop has been read.
+
+    Stops that end at the end of the response are left out: they never end inside a text.
+    """
+
+    def __init__(self, stops: Iterable[Stop]) -> None:
+        """Build the automaton; pieces of stops must not be empty."""
+        self.stops = tuple(stop for stop in dict.fromkeys(stops) if stop[-1])
+        if not all(all(stop) for stop in self.stops):
+            raise ValueError("an automaton needs stops with text in every piece")
+        letters = {char for stop in self.stops for piece in stop for char in piece}
+        if any(len(stop) > 1 for stop in self.stops):
+            letters.update(WHITESPACE)
+        self._letters = sorted(letters)
+        self._begin = frozenset((index, 0, 0) for index in range(len(self.stops)))
+        self._next: list[dict[str, int]] = []
+        self._hits: list[frozenset[Stop]] = []
+        self._build()
+        self.live = [state for state, hits in enumerate(self._hits) if not hits]
+
+    def hits(self, state: int) -> frozenset[Stop]:
+        """The stops that end where this state is entered."""
+        return self._hits[state]
+
+    def step(self, state: int, char: str) -> int:
+        """The state after one more character."""
+        return self._next[state].get(char, 0)
+
+    def edges(self, state: int) -> dict[int, CharClass]:
+        """The states that follow, each with the characters that lead to it."""
+        by_target: dict[int, list[str]] = {}
+        for char, target in self._next[state].items():
+            by_target.setdefault(target, []).append(char)
+        edges = {0: _char_class(self._next[state], negated=True)}
+        edges.update((target, _char_class(to)) for target, to in sorted(by_target.items()))
+        return edges
+
+    def _build(self) -> None:
+        """States are sets of positions, numbered in the order of a breadth-first search."""
+        numbers = {self._begin: 0}
+        queue = deque([self._begin])
+        self._hits.append(frozenset())
+        while queue:
+            positions = queue.popleft()
+            following: dict[str, int] = {}
+            self._next.append(following)
+            if self._hits[numbers[positions]]:
+                continue
+            for char in self._letters:
+                after, hits = self._advance(positions, char)
+                if hits:
+                    after = frozenset((index, -1, 0) for index in hits)
+                if after == self._begin:
+                    continue
+                if after not in numbers:
+                    numbers[after] = len(numbers)
+                    self._hits.append(frozenset(self.stops[index] for index in hits))
+                    queue.append(after)
+                following[char] = numbers[after]
+
+    def _advance(
+        self, positions: frozenset[Position], char: str
+    ) -> tuple[frozenset[Position], set[int]]:
+        """The positions after a character, and the stops that it ends."""
+        after = set(self._begin)
+        hits = set()
+        for index, piece, offset in positions:
+            stop = self.stops[index]
+            if piece and not offset and char in WHITESPACE:
+                after.add((index, piece, 0))
+            if stop[piece][offset] != char:
+                continue
+            if offset + 1 < len(stop[piece]):
+                after.add((index, piece, offset + 1))
+            elif piece + 1 < len(stop):
+                after.add((index, piece + 1, 0))
+            else:
+                hits.add(index)
+        return frozenset(after), hits
+
+
+def overlapping(stops: Iterable[Stop]) -> bool:
+    """Whether text that holds no stop may, together with a stop after it, hold one earlier.
+
+    True of markers such as ">>>": "x>" holds none, "x>" and ">>>" hold one that ends earlier.
+    """
+    automaton = Automaton(stops)
+    for before in automaton.live:
+        for stop in automaton.stops:
+            state = before
+            for char in "".join(stop)[:-1]:
+                state = automaton.step(state, char)
+                if automaton.hits(state):
+                    return True
+    return False
+
+
+def text_regex(stops: Iterable[Stop], *, may_be_empty: bool = True) -> Expr:
+    """Texts that contain none of the stops."""
+    automaton = Automaton(stops)
+    if not automaton.stops:
+        return Rep(CharClass((), negated=True), 0 if may_be_empty else 1)
+    return _eliminate(automaton, lambda state: not automaton.hits(state), may_be_empty)
+
+
+def thru_regex(stops: Iterable[Stop], end: Stop) -> Expr:
+    """Texts that end with the first occurrence of a stop in them, and that stop is `end`."""
+    automaton = Automaton(stops)
+    return _eliminate(automaton, lambda state: end in automaton.hits(state), True)
+
+
+_END = -1
+_FRESH = -2
+
+
+def _eliminate(automaton: Automaton, final: Callable[[int], bool], may_be_empty: bool) -> Expr:
+    """A regular expression of the automaton's paths from its start to final states."""
+    order = list(automaton.live) if may_be_empty else [_FRESH, *automaton.live]
+    rows = {state: _row(automaton, final, state) for state in order}
+    for state in reversed(order):
+        row = rows.pop(state)
+        loop = _star(row.pop(state, None))
+        if not rows:
+            return _concat(loop, row[_END])
+        for earlier in rows.values():
+            if state in earlier:
+                before = _concat(earlier.pop(state), loop)
+                for target, rest in row.items():
+                    # The way through the deeper state is the longer match: first.
+                    earlier[target] = _either(_concat(before, rest), earlier.get(target))
+    raise AssertionError("an automaton has a first state")
+
+
+def _row(automaton: Automaton, final: Callable[[int], bool], state: int) -> dict[int, Expr]:
+    row: dict[int, Expr] = {}
+    for target, to in automaton.edges(max(state, 0)).items():
+        if automaton.hits(target):
+            if final(target):
+                row[_END] = _either(to, row.get(_END))
+        else:
+            row[target] = _either(to, row.get(target))
+    if state != _FRESH and final(state):
+        row[_END] = _either(row[_END], EMPTY) if _END in row else EMPTY
+    return row
+
+
+# ---- a small algebra of regular expressions, on the nodes of the grammar ----
+
+
+def _char_class(letters: Iterable[str], *, negated: bool = False) -> CharClass:
+    return CharClass(tuple((letter, letter) for letter in sorted(letters)), negated)
+
+
+def _concat(first: Expr, second: Expr) -> Expr:
+    return _sequence((*_parts(first), *_parts(second)))
+
+
+def _sequence(parts: tuple[Expr, ...]) -> Expr:
+    return parts[0] if len(parts) == 1 else Seq(parts)
+
+
+def _parts(expr: Expr) -> tuple[Expr, ...]:
+    return expr.items if isinstance(expr, Seq) else (expr,)
+
+
+def _star(expr: Expr | None) -> Expr:
+    """Any number of times; (A|B)* as A*(B A*)*, so that no quantifier is nested over A alone."""
+    if expr is None or expr == EMPTY:
+        return EMPTY
+    if isinstance(expr, Alt):
+        classes = [item for item in expr.items if isinstance(item, CharClass)]
+        others = [item for item in expr.items if not isinstance(item, CharClass)]
+        if classes and others:
+            single = Rep(classes[0])
+            rest = others[0] if len(others) == 1 else Alt(tuple(others))
+            return _concat(single, Rep(_concat(rest, single)))
+    return Rep(expr)
+
+
+def _either(first: Expr, second: Expr | None) -> Expr:
+    """Either one, with common first parts factored out; single classes and the empty text last."""
+    if second is None or first == second:
+        return first
+    by_head: dict[Expr, list[tuple[Expr, ...]]] = {}
+    empty = False
+    for item in dict.fromkeys((*_choices(first), *_choices(second))):
+        parts = _parts(item)
+        if parts:
+            by_head.setdefault(parts[0], []).append(parts[1:])
+        else:
+            empty = True
+    items: list[Expr] = []
+    union: CharClass | None = None
+    for head, tails in by_head.items():
+        if tails == [()] and isinstance(head, CharClass):
+            union = head if union is None else _union(union, head)
+            continue
+        tail = _sequence(tails[0])
+        for other in tails[1:]:
+            tail = _either(tail, _sequence(other))
+        items.append(_concat(head, tail))
+    if union is not None:
+        items.append(union)
+    if empty:
+        items.append(EMPTY)
+    return items[0] if len(items) == 1 else Alt(tuple(items))
+
+
+def _choices(expr: Expr) -> tuple[Expr, ...]:
+    return expr.items if isinstance(expr, Alt) else (expr,)
+
+
+def _union(first: CharClass, second: CharClass) -> CharClass:
+    one = {low for low, _ in first.ranges}
+    two = {low for low, _ in second.ranges}
+    if first.negated and second.negated:
+        return _char_class(one & two, negated=True)
+    if first.negated:
+        return _char_class(one - two, negated=True)
+    if second.negated:
+        return _char_class(two - one, negated=True)
+    return _char_class(one | two)
