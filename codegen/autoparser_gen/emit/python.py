@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 
+from autoparser_gen.analysis.as_json import triggers
 from autoparser_gen.analysis.model import FORMAT_VERSION, Analysis
 from autoparser_gen.emit.describe import describe
 from autoparser_gen.emit.quoting import code_points, one_line, python_string
