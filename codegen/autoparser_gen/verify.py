@@ -14,19 +14,29 @@ import os.path
 import random
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from autoparser_gen.analysis.model import Analysis
+from autoparser_gen.chat_template import UNKNOWN_TOKENS
 from autoparser_gen.errors import VerificationError
 from autoparser_gen.probe import Prober, Turn
-from autoparser_gen.verify_messages import ProbeMessage, Reading, messages, same, same_untyped
+from autoparser_gen.verify_messages import (
+    Kind,
+    ProbeMessage,
+    Reading,
+    messages,
+    not_rendered,
+    same,
+    same_untyped,
+)
 
 Loaded = TypeVar("Loaded")
 
 SHORT = 40  # up to this length, a text is cut in every way into three; that grows with the square
 PIECES = (1, 3, 7)
+_NO_UNKNOWN_TOKENS = {ord(placeholder): None for placeholder in UNKNOWN_TOKENS.values()}
 
 
 @dataclass(frozen=True)
@@ -49,7 +59,9 @@ class Report:
         """For a person, one sentence a line."""
         turns = len(self.rendered)
         said = [f"verified: {turns} turns read {self.readings} times, whole, in pieces, truncated"]
-        return said + [f"not rendered by the chat template: {what}" for what in self.not_rendered]
+        if self.not_rendered:
+            said.append(f"not rendered by the chat template: {'; '.join(self.not_rendered)}")
+        return said
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,7 @@ class Case:
 
     message: ProbeMessage
     turn: Turn
+    prompt: str
     parts: frozenset[str]  # of the message, that are in the turn
 
     @property
@@ -66,9 +79,14 @@ class Case:
         return self.message.expected(self.parts)
 
     @property
+    def tools(self) -> list[dict[str, Any]] | None:
+        """The tools that were offered; None where the message calls none."""
+        return self.message.tools() if self.message.calls else None
+
+    @property
     def text(self) -> str:
-        """What a model would have written."""
-        return self.turn.generated
+        """What a model would have written, without the tokens whose text is not known."""
+        return self.turn.generated.translate(_NO_UNKNOWN_TOKENS)
 
 
 def verify(prober: Prober, analysis: Analysis, subject: Subject) -> Report:
@@ -86,22 +104,35 @@ class _Verifier:
         self._reject_reason = _loaded(
             f"{analysis.source}: the Lark grammar does not load", grammar_reader, subject.lark
         )
-        self._parts_by_kind: dict[str, frozenset[str]] = {}
-        self._truncated_kinds: set[str] = set()
+        self._parts_by_name: dict[str, frozenset[str]] = {}
         self._readings = 0
 
     def run(self) -> Report:
-        rendered: dict[str, None] = {}
-        missing: dict[str, None] = {}
+        cases: list[Case] = []
+        seen: dict[Kind, frozenset[str]] = {}
         for message in messages(self._analysis):
             parts = self._parts_rendered(message)
             turn = self._turn(message) if parts else None
-            lost = message.parts() - parts if turn else {"all of it"}
-            missing.update((f"{message.kind}: {part}", None) for part in sorted(lost))
+            if not message.options:
+                seen[message.kind] = parts
             if turn is not None:
-                self._check(Case(message, turn, parts))
-                rendered[message.name] = None
-        return Report(self._readings, tuple(rendered), tuple(missing))
+                cases.append(Case(message, turn, self._prompt(turn), parts))
+        for case in cases:
+            self._check(case)
+        for case in fullest(cases):
+            self._check_truncated(case)
+        names = tuple(case.message.name for case in cases)
+        return Report(self._readings, names, tuple(not_rendered(seen)))
+
+    def _prompt(self, turn: Turn) -> str:
+        """What the model was given: where history begins with the closer, what opens reasoning."""
+        reasoning, prompts = self._analysis.reasoning, self._analysis.generation_prompts
+        closer = reasoning.end.strip()
+        if closer and turn.generated.lstrip().startswith(closer):
+            for prompt in (turn.prompt, prompts.default, prompts.thinking):
+                if prompt.rstrip().endswith(reasoning.start.strip()):
+                    return prompt
+        return turn.prompt
 
     def _turn(self, message: ProbeMessage) -> Turn | None:
         return self._prober.turn(
@@ -110,34 +141,30 @@ class _Verifier:
 
     def _parts_rendered(self, message: ProbeMessage) -> frozenset[str]:
         """Which parts of such a message the chat template prints; none where it refuses."""
-        if message.kind not in self._parts_by_kind:
-            plain = message.plain()
+        plain = message.plain()
+        if plain.name not in self._parts_by_name:
             turn = self._turn(plain)
-            self._parts_by_kind[message.kind] = plain.parts_in(turn.text) if turn else frozenset()
-        return self._parts_by_kind[message.kind]
+            self._parts_by_name[plain.name] = plain.parts_in(turn.text) if turn else frozenset()
+        return self._parts_by_name[plain.name]
 
     # -- checks ------------------------------------------------------------------------------
 
     def _check(self, case: Case) -> None:
-        tools = case.message.tools() if case.message.calls else None
         with self._failing(case, "whole"):
-            whole = self._parse(case, case.text, tools)
+            whole = self._parse(case, case.text, case.tools)
             self._compare(case, whole, same)
-        if tools is not None:
+        if case.tools is not None:
             with self._failing(case, "whole, without tools"):
                 self._compare(case, self._parse(case, case.text, None), same_untyped)
         for how, pieces in splits(case.text):
             with self._failing(case, how):
-                self._check_pieces(case, pieces, tools, whole)
-        if case.message.kind not in self._truncated_kinds:
-            self._truncated_kinds.add(case.message.kind)
-            self._check_truncated(case, tools, whole)
+                self._check_pieces(case, pieces, whole)
         with self._failing(case, "by the Lark grammar"):
             self._check_grammar(case)
 
     def _parse(self, case: Case, text: str, tools: Any) -> Any:
         self._readings += 1
-        return self._module.parse(text, prompt=case.turn.prompt, tools=tools)
+        return self._module.parse(text, prompt=case.prompt, tools=tools)
 
     def _compare(self, case: Case, got: Any, alike: Callable[[Any, Any], bool]) -> None:
         """The message itself, or one that the chat template renders to the same text."""
@@ -150,24 +177,28 @@ class _Verifier:
         if again is None or again.text != case.turn.text:
             raise _Mismatch(case.expected, reading)
 
-    def _check_pieces(self, case: Case, pieces: Iterable[str], tools: Any, whole: Any) -> None:
+    def _check_pieces(self, case: Case, pieces: Iterable[str], whole: Any) -> None:
         self._readings += 1
-        parser = self._module.Parser(prompt=case.turn.prompt, tools=tools)
+        parser = self._module.Parser(prompt=case.prompt, tools=case.tools)
         deltas = [delta for piece in pieces for delta in parser.feed(piece)]
         deltas += parser.finish()
         for got in (self._module.merge(deltas), parser.message):
             if got != whole:
                 raise _Mismatch(whole, got)
 
-    def _check_truncated(self, case: Case, tools: Any, whole: Any) -> None:
+    def _check_truncated(self, case: Case) -> None:
         """At every point: no exception, no character lost, and complete calls kept."""
+        whole = self._parse(case, case.text, case.tools)
+        spans = self._module.spans(case.text, prompt=case.prompt, tools=case.tools)
+        ends = [span.end for span in spans if span.kind == "call"]
         for end in range(len(case.text)):
             text = case.text[:end]
             with self._failing(case, f"truncated to {text!r}"):
-                calls = self._parse(case, text, tools).tool_calls
-                if calls != whole.tool_calls[: len(calls)]:
-                    raise _Mismatch(whole.tool_calls, calls)
-                spans = self._module.spans(text, prompt=case.turn.prompt, tools=tools)
+                calls = self._parse(case, text, case.tools).tool_calls
+                complete = _complete_calls(text, ends)
+                if len(calls) < complete or calls != whole.tool_calls[: len(calls)]:
+                    raise _Mismatch(whole.tool_calls[:complete], calls)
+                spans = self._module.spans(text, prompt=case.prompt, tools=case.tools)
                 _require_cover(spans, text)
 
     def _check_grammar(self, case: Case) -> None:
@@ -200,7 +231,7 @@ class _Verifier:
             return
         raise VerificationError(
             f"{self._analysis.source}: verification failed: {case.message.name}, read {how}.\n"
-            f"  prompt    {case.turn.prompt!r}\n"
+            f"  prompt    {case.prompt!r}\n"
             f"  turn      {case.text!r}\n"
             f"  expected  {expected}\n"
             f"  got       {got}\n"
@@ -250,6 +281,20 @@ def grammar_reader(source: str) -> Callable[[str], str | None]:
     return reject_reason
 
 
+def fullest(cases: Sequence[Case]) -> list[Case]:
+    """One case for each kind of turn whose parts are not all in another one."""
+    kinds = {
+        case.message.kind.only(case.parts): case
+        for case in reversed(cases)
+        if not case.message.options
+    }
+    return [
+        case
+        for kind, case in kinds.items()
+        if not any(other != kind and other.contains(kind) for other in kinds)
+    ]
+
+
 def splits(text: str) -> Iterator[tuple[str, list[str]]]:
     """Ways to cut a text, each with its name."""
     for size in PIECES:
@@ -272,6 +317,15 @@ def first_difference(expected: str, got: str) -> str:
     at = len(os.path.commonprefix([expected, got]))
     around = slice(max(0, at - 20), at + 20)
     return f"first difference: {expected[around]!r} / {got[around]!r}"
+
+
+def _complete_calls(text: str, ends: Sequence[int]) -> int:
+    """How many calls of the whole must be there in a beginning of it.
+
+    Whether the last one is over may depend on the marker after it, which may be cut.
+    """
+    over = [end for end in ends if end <= len(text)]
+    return len(over) - bool(over and text[over[-1] :].strip())
 
 
 def _require_cover(spans: Iterable[Any], text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -61,6 +61,38 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class Kind:
+    """Which parts a message has; `calls` is 0, 1, or 2 for several."""
+
+    content: bool
+    reasoning: bool
+    calls: int
+
+    def __str__(self) -> str:
+        return " + ".join(self.parts())
+
+    def parts(self) -> list[str]:
+        """The parts' names."""
+        names = ["reasoning"] * self.reasoning + ["content"] * self.content
+        return names + ["", "call", "parallel calls"][self.calls : self.calls + 1] * (
+            self.calls > 0
+        )
+
+    def only(self, parts: frozenset[str]) -> Kind:
+        """The kind with no more than these parts."""
+        calls = self.calls if "calls" in parts else 0
+        return Kind("content" in parts, "reasoning" in parts, calls)
+
+    def contains(self, other: Kind) -> bool:
+        """Whether all parts of another kind are in this one."""
+        return (
+            self.content >= other.content
+            and self.reasoning >= other.reasoning
+            and self.calls >= other.calls
+        )
+
+
+@dataclass(frozen=True)
 class ProbeMessage:
     """One message to render, with the options of its conversation."""
 
@@ -71,26 +103,19 @@ class ProbeMessage:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def kind(self) -> str:
-        """What is in the message, for telling which kinds a chat template renders."""
-        calls = {0: "", 1: "call"}.get(len(self.calls), "parallel calls")
-        parts = ("reasoning" if self.reasoning else "", "content" if self.content else "", calls)
-        return " + ".join(filter(None, parts))
+    def kind(self) -> Kind:
+        """Which parts the message has."""
+        return Kind(bool(self.content), bool(self.reasoning), min(len(self.calls), 2))
 
     def plain(self) -> ProbeMessage:
         """The same parts as needles, which show whether a part is rendered at all."""
         return ProbeMessage(
-            self.kind,
+            f"{self.kind}{_named(self.options)}",
             needles.CONTENT if self.content else None,
             needles.REASONING if self.reasoning else None,
             tuple(needles.calls(1) * len(self.calls)),
             self.options,
         )
-
-    def parts(self) -> frozenset[str]:
-        """The names of the parts that the message has."""
-        parts = {"content": self.content, "reasoning": self.reasoning, "calls": self.calls}
-        return frozenset(name for name, part in parts.items() if part)
 
     def parts_in(self, text: str) -> frozenset[str]:
         """The parts of a message of needles that a text shows; none where calls are missing."""
@@ -154,13 +179,16 @@ def _parts(options: Mapping[str, Any]) -> Iterator[ProbeMessage]:
     one = ((FIRST, {"city": "Oslo"}),)
     two = (*one, (SECOND, {"a": "x", "b": 2}))
     content, reasoning = "It rains.", "Let me see."
-    name = "".join(f", {key}={value}" for key, value in options.items())
     for text in (content, None):
         for thought in (None, reasoning):
             for calls in ((), one, two):
                 if text or calls:
                     message = ProbeMessage("", text, thought, calls, options)
-                    yield ProbeMessage(message.kind + name, text, thought, calls, options)
+                    yield replace(message, name=f"{message.kind}{_named(options)}")
+
+
+def _named(options: Mapping[str, Any]) -> str:
+    return "".join(f", {key}={value}" for key, value in options.items())
 
 
 def _calls() -> Iterator[ProbeMessage]:
@@ -175,7 +203,8 @@ def _calls() -> Iterator[ProbeMessage]:
 
 
 def _hard_texts(markers: Sequence[str]) -> Iterator[ProbeMessage]:
-    hard = {**HARD_STRINGS, "the format's own markers": " ".join(markers) or "none"}
+    # With words between them: two markers in a row may well end a value that nothing escapes.
+    hard = {**HARD_STRINGS, "the format's own markers": " and ".join(["none", *markers, "more"])}
     for name, text in hard.items():
         yield ProbeMessage(f"hard string: {name}", calls=((FIRST, {"text": text, "more": "x"}),))
     together = {name.replace(" ", "_").replace("'", ""): text for name, text in hard.items()}
@@ -249,3 +278,29 @@ def _inferred(value: Any) -> Any:
         return json.loads(value)
     except ValueError:
         return value
+
+
+# How to say where a part is missing, the shortest first.
+_WHERE: Sequence[tuple[str, Callable[[Kind], bool]]] = (
+    ("", lambda kind: True),
+    (" beside calls", lambda kind: kind.calls > 0),
+    (" without calls", lambda kind: kind.calls == 0),
+    (" beside parallel calls", lambda kind: kind.calls > 1),
+    (" beside content", lambda kind: kind.content),
+    (" beside reasoning", lambda kind: kind.reasoning),
+)
+
+
+def not_rendered(seen: Mapping[Kind, frozenset[str]]) -> Iterator[str]:
+    """What a chat template drops or refuses, in few words, from the parts seen of each kind."""
+    for part in ("reasoning", "content", "call", "parallel calls"):
+        having = [kind for kind in seen if part in kind.parts()]
+        lost = [kind for kind in having if part not in kind.only(seen[kind]).parts()]
+        if not lost:
+            continue
+        for where, holds in _WHERE:
+            if lost == [kind for kind in having if holds(kind)]:
+                yield part + where
+                break
+        else:
+            yield f"{part} in {', '.join(map(str, lost))}"
