@@ -56,6 +56,8 @@ class _Printer:
         openers = first_tokens(grammar, Ref(grammar.start), empty)
         has_text = any(isinstance(rule.body, Text) for rule in openers.values())
         self._openers = set(openers) if has_text else set()
+        texts = [rule.body for rule in grammar.rules if isinstance(rule.body, Text)]
+        self._partial_stops = {stop[0] for text in texts for stop in text.stops if len(stop) > 1}
 
     def name(self, name: str) -> str:
         if name == self.grammar.start:
@@ -90,6 +92,9 @@ class _Printer:
         name = self.name(rule.name)
         if isinstance(rule.body, Text):
             return f"{name}: /{text_regex(rule.body.stops, lookahead=True)}/"
+        if isinstance(rule.body, Lit) and rule.body.text in self._partial_stops:
+            # lark takes a string that a regular expression matches too for one of its values.
+            return f"{name}: /{regex(rule.body, self.rules)}/"
         if _is_composed(rule.body):
             priority = ".1" if self._competes_with_text(rule) else ""
             return f"{name}{priority}: {self.expr(rule.body)}"

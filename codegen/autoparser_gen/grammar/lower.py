@@ -106,7 +106,7 @@ class _Response:
         if not self.has_calls:
             return self._content()
         calls = self.calls()
-        end = opt(whitespace(self.builder)) if self._space_after_calls() else seq()
+        end = opt(whitespace(self.builder))
         if self.bare:
             return opt(alt(self._bare_content(), seq(calls, end)))
         if self._wrapped():
@@ -160,10 +160,3 @@ class _Response:
         if self._wrapped():
             stops += [core(self.analysis.content.start), core(self.analysis.content.end)]
         return stops + (self._call_openers() if self.has_calls else [])
-
-    def _space_after_calls(self) -> bool:
-        """Whether the chat template writes whitespace between the calls and the end of turn."""
-        after = self.analysis.joints.get("call_to_end", "")
-        end = self.analysis.end_of_turn
-        after = after[: after.rfind(end)] if end else after
-        return after != after.rstrip()
