@@ -5,7 +5,7 @@ from __future__ import annotations
 from autoparser_gen.analysis.model import Analysis, ToolMode, ValueSyntax
 from autoparser_gen.grammar.ir import Builder, Expr, Ref, Stop, Text, many, opt, seq
 from autoparser_gen.grammar.markup import Kind, Marker, Part, core, markup
-from autoparser_gen.grammar.syntax import KEY, Syntax
+from autoparser_gen.grammar.syntax import KEY, Syntax, gap, whitespace
 
 
 class ArgumentRules:
@@ -17,6 +17,13 @@ class ArgumentRules:
         self.tools = analysis.tools
         self.marks = analysis.tools.arguments
         self.json_syntax = Syntax(builder)
+        self.space = gap(builder) if self.raw else whitespace(builder)
+
+    @property
+    def raw(self) -> bool:
+        """Whether values stand in markup as they are."""
+        tagged = self.tools.format.mode is ToolMode.TAG_WITH_TAGGED
+        return tagged and self.marks.value_syntax is not ValueSyntax.JSON
 
     def json(self) -> Ref:
         """One JSON object."""
@@ -74,7 +81,7 @@ class ArgumentRules:
             value,
             Marker("argument-close", marks.value_suffix),
         ]
-        return markup(self.builder, parts, Kind.MARKER)
+        return markup(self.builder, parts, self.space, Kind.MARKER)
 
     def _raw_value(self) -> Ref:
         return self.builder.token(

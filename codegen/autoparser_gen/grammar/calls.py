@@ -6,7 +6,7 @@ from autoparser_gen.analysis.model import Analysis, CallIdPosition, ToolMode
 from autoparser_gen.grammar.arguments import ArgumentRules
 from autoparser_gen.grammar.ir import Builder, Expr, Ref, Rep, alt, chars, many, opt, seq
 from autoparser_gen.grammar.markup import Kind, Marker, Part, core, markup
-from autoparser_gen.grammar.syntax import NAME, Syntax, whitespace
+from autoparser_gen.grammar.syntax import NAME, Syntax
 
 
 class CallRules:
@@ -20,6 +20,7 @@ class CallRules:
         self.parallel = parallel
         self.json = Syntax(builder)
         self.arguments = ArgumentRules(builder, analysis)
+        self.space = self.arguments.space
 
     def rule(self) -> Ref:
         """All calls of a response, with the markers of their section."""
@@ -32,24 +33,28 @@ class CallRules:
             Part(self._all(call), kind, self._ends()),
             Marker("tool-calls-close", self.format.section_end),
         )
-        return self.builder.rule("tool-calls", markup(self.builder, parts))
+        space = opt(self.space) if core(self.format.section_end) else seq()
+        return self.builder.rule("tool-calls", seq(markup(self.builder, parts, self.space), space))
 
     def _all(self, call: Ref) -> Expr:
         """The calls with what stands between them."""
         if self.format.tools_array_wrapped:
             comma = self.json.comma()
             calls = seq(call, many(seq(comma, call))) if self.parallel else call
-            return self.json.bracketed(calls)
-        if not self.parallel:
-            return call
+            closed = core(self.format.section_end)
+            space = seq() if closed else opt(self.space)
+            return seq(self.json.bracketed(calls), space)
+        space = opt(self.space)
+        closed = core(self.format.section_end)
         separator = core(self.format.call_separator)
-        if separator:
-            between: Expr = self.json.punctuation(
-                "call-separator", separator, before=True, after=True
-            )
-        else:
-            between = opt(whitespace(self.builder))
-        return seq(call, many(seq(between, call)))
+        if separator and self.parallel:
+            between = self.json.punctuation("call-separator", separator, before=True, after=True)
+            return seq(call, many(seq(between, call)), seq() if closed else space)
+        if closed:
+            return seq(call, many(seq(space, call))) if self.parallel else call
+        # The whitespace after the last call is here, since a parser with one token of look-ahead
+        # cannot know whether a further call follows it.
+        return many(seq(call, space), 1) if self.parallel else seq(call, space)
 
     def _tool_call(self) -> Expr:
         """One call with its own markers."""
@@ -58,7 +63,7 @@ class CallRules:
             Part(self._call(), self._begins(), self._ends()),
             Marker("tool-call-close", self.format.per_call_end),
         )
-        return markup(self.builder, parts)
+        return markup(self.builder, parts, self.space)
 
     def _call(self) -> Expr:
         if self.format.mode is ToolMode.JSON_NATIVE:
@@ -134,7 +139,7 @@ class CallRules:
             parts += call_id
         parts.append(Marker("function-close", tools.function.close))
         opened = core(self.format.per_call_start) or core(self.format.section_start)
-        return markup(self.builder, parts, Kind.MARKER if opened else Kind.RAW)
+        return markup(self.builder, parts, self.space, Kind.MARKER if opened else Kind.RAW)
 
     def _name_parts(self) -> list[Marker | Part]:
         """The name and what ends it; the name may stand there a second time."""

@@ -99,28 +99,29 @@ class _Response:
         inner = self.builder.token("reasoning-text", text(*stops))
         if state == "open":
             return self.builder.rule("reasoning", seq(inner, closes), capture="reasoning")
-        opens = marker_token(self.builder, "reasoning-open", reasoning.start, loose=True)
+        opens = marker_token(
+            self.builder, "reasoning-open", reasoning.start, whitespace(self.builder)
+        )
         return opt(self.builder.rule("reasoning", seq(opens, inner, closes), capture="reasoning"))
 
     def _content_and_calls(self) -> Expr:
         if not self.has_calls:
             return self._content()
         calls = self.calls()
-        end = opt(whitespace(self.builder))
         if self.bare:
-            return opt(alt(self._bare_content(), seq(calls, end)))
+            return opt(alt(self._bare_content(), calls))
         if self._wrapped():
             space = opt(whitespace(self.builder))
             beside = seq(self._content(), opt(seq(space, calls)))
-            return seq(alt(beside, seq(space, calls)), end)
-        return seq(self._content(), opt(seq(calls, end)))
+            return alt(beside, seq(space, calls))
+        return seq(self._content(), opt(calls))
 
     def _content(self) -> Expr:
         content = self.analysis.content
         inner = self.builder.token("content", text(*self._content_stops()), capture="content")
         if not self._wrapped():
             return inner
-        opens = marker_token(self.builder, "content-open", content.start, loose=True)
+        opens = marker_token(self.builder, "content-open", content.start, whitespace(self.builder))
         block = seq(opens, inner)
         if core(content.end):
             block = seq(block, marker_token(self.builder, "content-close", content.end))

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from autoparser_gen.grammar.ir import Builder, Expr, Lit, opt, seq
-from autoparser_gen.grammar.syntax import whitespace
+from autoparser_gen.grammar.ir import Builder, Expr, opt, seq
 
 
 class Kind(Enum):
@@ -41,11 +40,16 @@ def core(text: str) -> str:
     return text.strip()
 
 
-def markup(builder: Builder, parts: Sequence[Marker | Part], before: Kind = Kind.RAW) -> Expr:
+def markup(
+    builder: Builder,
+    parts: Sequence[Marker | Part],
+    space: Expr,
+    before: Kind = Kind.RAW,
+) -> Expr:
     """Markers and parts in order. `before` is what stands before the first of them.
 
     A marker token takes the whitespace before it, and that after it where data follows: so every
-    run of whitespace has one owner. Markers without text are left out.
+    run of whitespace has one owner. `space` is what it may be. Markers without text are left out.
     """
     present = [part for part in parts if isinstance(part, Part) or part.text]
     items: list[Expr] = []
@@ -53,7 +57,7 @@ def markup(builder: Builder, parts: Sequence[Marker | Part], before: Kind = Kind
     for at, part in enumerate(present):
         if isinstance(part, Part):
             if part.begins is Kind.DATA and written:
-                items.append(opt(whitespace(builder)))
+                items.append(opt(space))
             items.append(part.expr)
             before, written = part.ends or part.begins, False
         elif not core(part.text):
@@ -62,21 +66,17 @@ def markup(builder: Builder, parts: Sequence[Marker | Part], before: Kind = Kind
             written = written or part.text != part.text.lstrip()
             loose = before in (Kind.MARKER, Kind.DATA) or (before is Kind.NAME and written)
             data_follows = _next_kind(present[at + 1 :]) is Kind.DATA
-            items.append(_token(builder, part, loose, data_follows))
+            body = seq(
+                opt(space) if loose else "", core(part.text), opt(space) if data_follows else ""
+            )
+            items.append(builder.token(part.name, body))
             before, written = Kind.MARKER, False
     return seq(*items)
 
 
-def marker_token(builder: Builder, name: str, text: str, *, loose: bool = False) -> Expr:
-    """One marker as a token; `loose` takes whitespace before it."""
-    return _token(builder, Marker(name, text), loose, False)
-
-
-def _token(builder: Builder, marker: Marker, loose: bool, data_follows: bool) -> Expr:
-    space = opt(whitespace(builder))
-    nothing = Lit("")
-    body = seq(space if loose else nothing, core(marker.text), space if data_follows else nothing)
-    return builder.token(marker.name, body)
+def marker_token(builder: Builder, name: str, text: str, space: Expr | None = None) -> Expr:
+    """One marker as a token, with the whitespace that may stand before it."""
+    return builder.token(name, seq(opt(space) if space else "", core(text)))
 
 
 def _next_kind(parts: Iterable[Marker | Part]) -> Kind | None:

@@ -28,8 +28,10 @@ from autoparser_gen.grammar.ir import (
 
 JSON = LiteralSyntax()
 
-# As llama.cpp's `space` rule: unlimited whitespace invites models to loop on it.
-WHITESPACE = alt(" ", seq(Rep(Lit("\n"), 1, 2), Rep(chars(" \t"), 0, 20)))
+# Like llama.cpp's `space` rule: unlimited whitespace invites models to loop on it.
+WHITESPACE = alt(" ", seq(Rep(Lit("\n"), 1, 2), Rep(chars(" \t"), 0, 64)))
+# Beside raw values: there a parser skips any, and what it skips must not become part of a value.
+GAP = many(chars(" \t\r\n"), 1)
 
 _DIGIT = chars("0-9")
 # Limits for the same reason: 20 digits hold every 64-bit integer.
@@ -52,6 +54,11 @@ KEY = many(chars("\x00-,/:-@[-^`{-\x7f", negated=True), 1)
 def whitespace(builder: Builder) -> Ref:
     """Whitespace between tokens, not empty."""
     return builder.token("ws", WHITESPACE)
+
+
+def gap(builder: Builder) -> Ref:
+    """Whitespace between markers beside raw values, not empty."""
+    return builder.token("gap", GAP)
 
 
 class Syntax:

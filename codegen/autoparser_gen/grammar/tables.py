@@ -18,6 +18,7 @@ from autoparser_gen.analysis.model import (
     ToolMode,
 )
 from autoparser_gen.emit.skeletons.tables import Go, Region
+from autoparser_gen.errors import GrammarError
 
 _SPACE = " \t\r\n"
 
@@ -71,6 +72,11 @@ class _Builder:
 
     def marker(self, name: str, text: str, path: str = "") -> str:
         """The constant for a marker's text; texts that are the same share one."""
+        if not text:
+            raise GrammarError(
+                f"{self.analysis.source}: {path}: the renderings show no marker there, and without"
+                " one the parser cannot tell where that part ends."
+            )
         for known, marker in self.markers.items():
             if marker.text == text:
                 return known
