@@ -30,42 +30,8 @@ SHORT = 60  # texts up to here are cut in every way
 
 # What hand-written parsers stumble over, beside the format's own markers.
 FRAGMENTS = [
-    *(
-        '"',
-        "'",
-        "\\",
-        "\n",
-        "\r\n",
-        "\t",
-        " ",
-        "  ",
-        "<",
-        ">",
-        "</",
-        "&amp;",
-        "{",
-        "}",
-        "[",
-        "]",
-        ",",
-        ":",
-    ),
-    *(
-        "\\n",
-        '\\"',
-        "```",
-        "<b>",
-        "é",
-        "漢字",
-        "🙂",
-        "\u2028",
-        "null",
-        "True",
-        "-1",
-        "1e5",
-        "0",
-        "word",
-    ),
+    *r""" " ' \ < > </ &amp; { } [ ] , : \n \" ``` <b> é 漢字 🙂 null True -1 1e5 0 word """.split(),
+    *("\n", "\r\n", "\t", " ", "  ", "\u2028"),
 ]
 
 
@@ -137,13 +103,13 @@ def test_round_trip(source: Path, data: st.DataObject) -> None:
     turn = found.prober.turn(message.content, message.reasoning, message.calls)
     if turn is None:
         return  # the chat template refuses such a message
-    tools = message.tools() or None
-    whole = module.parse(turn.generated, prompt=turn.prompt, tools=tools)
+    tools, prompt = message.tools() or None, verify.prompt_before(turn, found.analysis)
+    whole = module.parse(turn.generated, prompt=prompt, tools=tools)
     for pieces in _splits(turn.generated):
-        parser = module.Parser(prompt=turn.prompt, tools=tools)
+        parser = module.Parser(prompt=prompt, tools=tools)
         deltas = [delta for piece in pieces for delta in parser.feed(piece)] + parser.finish()
         assert module.merge(deltas) == whole == parser.message
-    covered = module.spans(turn.generated, prompt=turn.prompt, tools=tools)
+    covered = module.spans(turn.generated, prompt=prompt, tools=tools)
     assert [span.start for span in covered[1:]] == [span.end for span in covered[:-1]]
     if not _holds_a_marker(message, markers):
         _assert_same(found, message, turn, Reading.of(whole))

@@ -127,7 +127,7 @@ def full_turn(prober: Prober) -> Turn | None:
     for reasoning in (REASONING, None):
         for calls in (CALLS, CALLS[:1], ()):
             for content in (CONTENT, None):
-                turn = prober.turn(content, reasoning, calls) if content or calls else None
+                turn = prober.raw_turn(content, reasoning, calls) if content or calls else None
                 if turn is not None:
                     return turn
     return None

@@ -142,7 +142,7 @@ def _emit(output: Output, request: Request, found: Format, grammar: ResponseGram
 
 def _unknown_tokens(found: Format) -> list[str]:
     """The special tokens that the turn shows but nobody has told."""
-    turn = found.prober.turn(needles.CONTENT)
+    turn = found.prober.raw_turn(needles.CONTENT)
     text = turn.header + turn.text if turn else ""
     return [
         name

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from autoparser_gen.analysis.model import Analysis
-from autoparser_gen.chat_template import UNKNOWN_TOKENS
 from autoparser_gen.errors import VerificationError
 from autoparser_gen.probe import Prober, Turn
 from autoparser_gen.verify_messages import (
@@ -36,7 +35,6 @@ Loaded = TypeVar("Loaded")
 
 SHORT = 40  # up to this length, a text is cut in every way into three; that grows with the square
 PIECES = (1, 3, 7)
-_NO_UNKNOWN_TOKENS = {ord(placeholder): None for placeholder in UNKNOWN_TOKENS.values()}
 
 
 @dataclass(frozen=True)
@@ -85,8 +83,8 @@ class Case:
 
     @property
     def text(self) -> str:
-        """What a model would have written, without the tokens whose text is not known."""
-        return self.turn.generated.translate(_NO_UNKNOWN_TOKENS)
+        """What a model would have written."""
+        return self.turn.generated
 
 
 def verify(prober: Prober, analysis: Analysis, subject: Subject) -> Report:
@@ -116,7 +114,7 @@ class _Verifier:
             if not message.options:
                 seen[message.kind] = parts
             if turn is not None:
-                cases.append(Case(message, turn, self._prompt(turn), parts))
+                cases.append(Case(message, turn, prompt_before(turn, self._analysis), parts))
         for case in cases:
             self._check(case)
         for case in fullest(cases):
@@ -124,19 +122,9 @@ class _Verifier:
         names = tuple(case.message.name for case in cases)
         return Report(self._readings, names, tuple(not_rendered(seen)))
 
-    def _prompt(self, turn: Turn) -> str:
-        """What the model was given: where history begins with the closer, what opens reasoning."""
-        reasoning, prompts = self._analysis.reasoning, self._analysis.generation_prompts
-        closer = reasoning.end.strip()
-        if closer and turn.generated.lstrip().startswith(closer):
-            for prompt in (turn.prompt, prompts.default, prompts.thinking):
-                if prompt.rstrip().endswith(reasoning.start.strip()):
-                    return prompt
-        return turn.prompt
-
     def _turn(self, message: ProbeMessage) -> Turn | None:
         return self._prober.turn(
-            message.content, message.reasoning, message.calls, **message.options
+            message.content, message.reasoning, message.calls, options=message.options
         )
 
     def _parts_rendered(self, message: ProbeMessage) -> frozenset[str]:
@@ -251,6 +239,20 @@ def _loaded(what: str, load: Callable[[str], Loaded], text: str) -> Loaded:
         return load(text)
     except Exception as error:  # generated text may be wrong in any way
         raise VerificationError(f"{what}: {type(error).__name__}: {error}") from error
+
+
+def prompt_before(turn: Turn, analysis: Analysis) -> str:
+    """What a model was given before such a turn.
+
+    Where history begins with the end of reasoning, that is a prompt which opened it.
+    """
+    reasoning, prompts = analysis.reasoning, analysis.generation_prompts
+    closer = reasoning.end.strip()
+    if closer and turn.generated.lstrip().startswith(closer):
+        for prompt in (turn.prompt, prompts.default, prompts.thinking):
+            if prompt.rstrip().endswith(reasoning.start.strip()):
+                return prompt
+    return turn.prompt
 
 
 def import_text(source: str) -> types.ModuleType:

@@ -1,0 +1,1 @@
+"""Engines that read our grammars, as oracles: each module is usable where its package is."""
