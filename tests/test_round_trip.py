@@ -29,8 +29,9 @@ from autoparser_gen.verify_messages import ProbeMessage, Reading, format_markers
 SHORT = 60  # texts up to here are cut in every way
 
 # What hand-written parsers stumble over, beside the format's own markers.
+VISIBLE = r""" " ' \ < > </ &amp; { } [ ] , : \n \" ``` <b> é 漢字 🙂 null True -1 1e5 0 word """
 FRAGMENTS = [
-    *r""" " ' \ < > </ &amp; { } [ ] , : \n \" ``` <b> é 漢字 🙂 null True -1 1e5 0 word """.split(),
+    *VISIBLE.split(),
     *("\n", "\r\n", "\t", " ", "  ", "\u2028"),
 ]
 
