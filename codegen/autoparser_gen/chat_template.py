@@ -108,14 +108,18 @@ class Renderer:
         self.chat_template = chat_template
         self.renders = 0  # how often the chat template really ran
         self._kept: dict[str, str | Exception] = {}
+        # Some chat templates append to lists, which only the mutable sandbox allows.
+        environments = [
+            _environment(base)
+            for base in (
+                jinja2.sandbox.ImmutableSandboxedEnvironment,
+                jinja2.sandbox.SandboxedEnvironment,
+            )
+        ]
         try:
-            # Some chat templates append to lists, which only the mutable sandbox allows.
+            self.syntax: jinja2.nodes.Template = environments[0].parse(chat_template.text)
             self._templates = [
-                _environment(base).from_string(chat_template.text)
-                for base in (
-                    jinja2.sandbox.ImmutableSandboxedEnvironment,
-                    jinja2.sandbox.SandboxedEnvironment,
-                )
+                environment.from_string(chat_template.text) for environment in environments
             ]
         except jinja2.TemplateSyntaxError as error:
             raise ChatTemplateError(
@@ -125,6 +129,10 @@ class Renderer:
             raise ChatTemplateError(
                 f"{chat_template.name}: nested too deeply to compile"
             ) from error
+        except Exception as error:  # Python itself may refuse what Jinja made of it
+            raise ChatTemplateError(
+                f"{chat_template.name}: cannot be compiled: {type(error).__name__}: {error}"
+            ) from error
 
     def render(
         self,
@@ -132,9 +140,10 @@ class Renderer:
         *,
         tools: Sequence[Mapping[str, Any]] | None = None,
         add_generation_prompt: bool = False,
-        **options: Any,
+        options: Mapping[str, Any] | None = None,
+        **more: Any,
     ) -> str:
-        """The prompt text for a conversation.
+        """The prompt text for a conversation; options as a mapping, as keywords, or both.
 
         Raises ChatTemplateError with the chat template's own message where it refuses.
         """
@@ -142,7 +151,8 @@ class Renderer:
             **UNKNOWN_TOKENS,
             **self.chat_template.tokens,
             "documents": None,
-            **options,
+            **(options or {}),
+            **more,
             "messages": messages,
             "tools": tools,
             "add_generation_prompt": add_generation_prompt,

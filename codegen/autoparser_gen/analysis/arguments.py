@@ -1,112 +1,154 @@
-"""Arguments in markup: names, values, separators (phases T3 to T7)."""
+"""Arguments in markup: names, values, separators, containers (phases T4 to T6)."""
 
 from __future__ import annotations
 
-import re
+from dataclasses import dataclass, replace
 
 from autoparser_gen.analysis.layout import Layout
-from autoparser_gen.analysis.model import (
-    Arguments,
-    CallId,
-    CallIdPosition,
-    Function,
-    ToolMode,
-    ValueSyntax,
-)
+from autoparser_gen.analysis.marks import pattern, split_middle
+from autoparser_gen.analysis.model import Arguments, ToolMode, ValueSyntax
 from autoparser_gen.analysis.study import Study
+from autoparser_gen.analysis.typed import Written, describe_values
 from autoparser_gen.probe import needles
-from autoparser_gen.probe.glue import cut_joint, shared_start, without_suffix
-
-Found = tuple[Function, Arguments, CallId, str]
+from autoparser_gen.probe.glue import Cut, cut_joint, shared_end, shared_start, without_suffix
 
 
-def analyze_arguments(study: Study, layout: Layout, mode: ToolMode, closer: str) -> Found:
-    """The function's suffix, the arguments' markup, the id; and what is left of the closer."""
-    call = layout.calls[0]
-    text = layout.text[call.start : call.end]
-    name, call_id = needles.FUNCTIONS[0], needles.IDS[0]
-    at = text.index(name)
-    identifier = CallId()
-    if 0 <= text.find(call_id) < at:
-        identifier = CallId(CallIdPosition.PRE_FUNC_NAME, "", text[len(call_id) : at])
-    body = text[at + len(name) :]
-    if mode is ToolMode.TAG_WITH_JSON:
-        function, identifier = _json_arguments(layout, body, identifier)
-        function, identifier = _numbered_name(study, layout, function, identifier)
-        return function, Arguments(), identifier, closer
-    return _tagged_arguments(study, body, identifier, closer)
+@dataclass(frozen=True)
+class ArgumentFindings:
+    """The arguments' markup, the text behind the name, and what is left of the call's closer."""
+
+    mode: ToolMode
+    name_suffix: str
+    arguments: Arguments
+    closer: str
 
 
-def _json_arguments(layout: Layout, body: str, identifier: CallId) -> tuple[Function, CallId]:
-    """T3, T7: what stands between name, id and the JSON object."""
-    call = layout.calls[0]
-    assert call.value is not None
-    head = body[: len(body) - (call.end - call.value.start)]
-    tail = layout.text[call.value.end : call.end]
-    call_id = needles.IDS[0]
-    if call_id in head:
-        prefix, _, suffix = head.partition(call_id)
-        return Function(), CallId(CallIdPosition.BETWEEN_FUNC_AND_ARGS, prefix, suffix)
-    if call_id in tail:
-        prefix, _, suffix = tail.partition(call_id)
-        return Function(name_suffix=head), CallId(CallIdPosition.POST_ARGS, prefix, suffix)
-    return Function(name_suffix=head), identifier
-
-
-def _numbered_name(
-    study: Study, layout: Layout, function: Function, identifier: CallId
-) -> tuple[Function, CallId]:
-    """An id that stands where the name belongs and contains it."""
-    two = study.layout(calls=2)
-    number = re.match(r"(\W?)(\d+)(?=\W)", function.name_suffix)
-    if two is None or number is None:
-        return function, identifier
-    second = two.calls[1]
-    assert second.value is not None
-    name = needles.FUNCTIONS[1]
-    start = two.text.index(name, second.start) + len(name)
-    other = re.match(r"(\W?)(\d+)(?=\W)", two.text[start : second.value.start])
-    if other is None or other[2] == number[2]:
-        return function, identifier
-    study.found("tools.call_id.pos", "convention id-carries-name: 1 call / 2 calls")
-    rest = function.name_suffix[number.end() :]
-    return Function(name_suffix=rest), CallId(CallIdPosition.CARRIES_NAME, "", number[1])
-
-
-def _tagged_arguments(study: Study, body: str, identifier: CallId, closer: str) -> Found:
-    """T4 to T6: one and two arguments, and none."""
-    (first, second), (value, other) = needles.KEYS[0][:2], needles.VALUES[0][:2]
-    head, _, rest = body.partition(first)
-    middle, _, rest = rest.partition(value)
-    joint, _, rest = rest.partition(second)
-    after = closer
-    cut = cut_joint(head, joint, after)
-    area = without_suffix(head, cut.start)
-    empty = study.layout(calls=1, arguments=0)
-    name_suffix = area
-    if empty is not None:
-        none = empty.text[empty.calls[0].end :]
-        name_suffix = shared_start(area, none)
-        study.found("tools.arguments.start", "no arguments / 2 arguments")
-    study.found("tools.arguments.name_prefix", "1 argument / 2 arguments")
-    key_end, value_start = split_middle(middle)
+def analyze_arguments(
+    study: Study, layout: Layout, behind_name: str, closer: str
+) -> ArgumentFindings:
+    """T4: what surrounds names and values."""
+    middle, joint = _between(layout)
+    cut = extract_argument_separator(study, behind_name, joint, closer)
+    area = without_suffix(behind_name, cut.start)
+    closer = closer[len(cut.end) :]
+    written = describe_values(study, middle)
+    name_suffix, start, end, empty = extract_args_markers(study, area, closer)
+    closer = without_suffix_of(closer, end)
+    key_end, value_start = extract_argument_value_markers(study, middle, written)
     arguments = Arguments(
-        start=area[len(name_suffix) :],
-        name_prefix=cut.start,
+        start=start,
+        end=end,
+        name_prefix=extract_argument_name_markers(study, cut),
         name_suffix=key_end,
         value_prefix=value_start,
-        value_suffix=cut.end,
+        value_suffix=cut.end[len(written.quote_close) :],
         separator=cut.separator,
-        value_syntax=ValueSyntax.RAW,
+        value_syntax=written.syntax,
+        python_words=written.python_words,
+        type_prefix=written.type_prefix,
+        types=written.types,
+        optional_wrap=written.optional_wrap,
+        item_tag=written.item_tag(cut.start, key_end),
+        empty=empty,
     )
-    return Function(name_suffix=name_suffix), arguments, identifier, closer[len(cut.end) :]
+    return _as_literal(
+        ArgumentFindings(ToolMode.TAG_WITH_TAGGED, name_suffix, arguments, closer), written
+    )
 
 
-def split_middle(middle: str) -> tuple[str, str]:
-    """The text between an argument's name and value as (suffix of the name, prefix of the value)."""
-    marker = re.search(r"[>\]]", middle)
-    if marker is None:
-        return middle, ""
-    end = marker.end()
-    end += len(middle[end:]) - len(middle[end:].lstrip())
-    return middle[:end], middle[end:]
+def _between(layout: Layout) -> tuple[str, str]:
+    """The text between an argument's name and value, and between two arguments."""
+    call = layout.calls[0]
+    text = layout.text[call.start : call.end]
+    (first, second), value = needles.KEYS[0][:2], needles.VALUES[0][0]
+    rest = text.partition(first)[2]
+    middle, _, rest = rest.partition(value)
+    return pattern(middle), pattern(rest[: rest.rindex(second)])
+
+
+def extract_argument_name_markers(study: Study, cut: Cut) -> str:
+    """A1: what stands before every argument's name."""
+    study.found("tools.arguments.name_prefix", "1 argument / 2 arguments")
+    return cut.start
+
+
+def extract_argument_value_markers(study: Study, middle: str, written: Written) -> tuple[str, str]:
+    """A2: what stands between name and value, as the name's suffix and the value's prefix."""
+    study.found("tools.arguments.value_prefix", "a string / a number")
+    if written.types:
+        return "", written.value_prefix
+    return split_middle(without_suffix(middle, written.quote_open))
+
+
+def extract_argument_separator(study: Study, head: str, joint: str, closer: str) -> Cut:
+    """T5: 1 argument and 2 arguments tell a value's closer, separator and a name's opener."""
+    study.found("tools.arguments.separator", "1 argument / 2 arguments", head, joint)
+    return cut_joint(head, joint, closer)
+
+
+def extract_args_markers(study: Study, area: str, closer: str) -> tuple[str, str, str, str]:
+    """T6: no arguments and 2 arguments tell the container from the function's own markers.
+
+    Returns (suffix of the name, container's start and end, what stands in place of all of them).
+    """
+    layout = study.layout(calls=1, arguments=0)
+    if layout is None:
+        return area, "", "", ""
+    study.found("tools.arguments.start", "no arguments / 2 arguments")
+    none = pattern(layout.text[layout.calls[0].end :])
+    suffix = shared_start(area, none)
+    if not area.strip() or area.strip() == suffix.strip():
+        suffix = area
+    start = area[len(suffix) :]
+    rest = none[len(suffix) :] if none.startswith(suffix) else none
+    end = ""
+    if start.strip():
+        tail = shared_end(closer, rest[: len(rest)])
+        end = without_suffix(closer, tail) if closer != tail else ""
+    expected = (suffix + closer[len(end) :]).split()
+    shown = "".join(none.split())
+    if shown.startswith("".join(expected)):
+        return suffix, start, end, ""
+    return suffix, start, end, _empty(none, closer[len(end) :])
+
+
+def _empty(none: str, closer: str) -> str:
+    """What is written between name and closer of a call without arguments."""
+    core = closer.strip()
+    at = none.find(core) if core else -1
+    return none[:at] if at > 0 else ""
+
+
+def without_suffix_of(closer: str, end: str) -> str:
+    """What follows the container's end in a closer."""
+    return closer[len(end) :] if end and closer.startswith(end) else closer
+
+
+def _as_literal(found: ArgumentFindings, written: Written) -> ArgumentFindings:
+    """Arguments that are one literal: `NAME(k=v, ...)` or `NAME{k:v,...}`."""
+    arguments, suffix = found.arguments, found.name_suffix
+    opener = (suffix + arguments.start).strip()
+    closer = (arguments.end + found.closer).lstrip()
+    pairs = {"(": ")", "{": "}"}
+    if opener[-1:] not in pairs or not closer.startswith(pairs[opener[-1]]):
+        return found
+    literals = written.literals()
+    if opener.endswith("("):
+        return replace(
+            found,
+            mode=ToolMode.PYTHON_CALLS,
+            name_suffix=(suffix + arguments.start).rstrip(),
+            arguments=replace(
+                arguments, start="", end="", literals=literals, value_syntax=ValueSyntax.RAW
+            ),
+            closer=closer,
+        )
+    return replace(
+        found,
+        mode=ToolMode.TAG_WITH_LITERAL,
+        name_suffix=(suffix + arguments.start).rstrip()[:-1],
+        arguments=replace(
+            arguments, start="{", end="}", literals=literals, value_syntax=ValueSyntax.RAW
+        ),
+        closer=closer[1:],
+    )

@@ -22,7 +22,7 @@ def find_capabilities(study: Study) -> Capabilities:
         supports_tool_calls=prober.renders_calls,
         supports_parallel_tool_calls=study.layout(calls=2) is not None,
         supports_system_role=system is not None and needles.SYSTEM in system,
-        supports_thinking_switch=len(study.prompts()) > 1,
+        supports_thinking_switch=len(study.prefills()) > 1,
         requires_string_arguments=shape.string_arguments,
         requires_nonnull_content=prober.renders_calls and _refuses_null(study),
         call_id_shape=_id_shape(study),

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from autoparser_gen.analysis.model import Analysis, Arguments, Content, Function, ToolFormat
 from autoparser_gen.chat_template import UNKNOWN_TOKENS
-
-T = TypeVar("T")
 
 
 def without_unknown_tokens(analysis: Analysis) -> Analysis:
@@ -18,11 +16,13 @@ def without_unknown_tokens(analysis: Analysis) -> Analysis:
     for name, placeholder in UNKNOWN_TOKENS.items():
         if placeholder in analysis.end_of_turn:
             notes.append(f"the end of turn holds the {name}, which is not known: give its text")
-    return _cleaned(replace(analysis, notes=tuple(notes)))
+    cleaned = _cleaned(replace(analysis, notes=tuple(notes)))
+    assert isinstance(cleaned, Analysis)
+    return cleaned
 
 
-def _cleaned(value: T) -> T:
-    result: Any = value
+def _cleaned(value: Any) -> Any:
+    result = value
     if isinstance(value, str) and type(value) is str:
         for placeholder in UNKNOWN_TOKENS.values():
             result = result.replace(placeholder, "")

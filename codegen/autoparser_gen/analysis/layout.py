@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from autoparser_gen.analysis.values import Value, elements, holds, outermost_values
 from autoparser_gen.probe import Turn, needles
@@ -79,7 +80,7 @@ def find_calls(text: str, calls: Sequence[needles.Call], first: int = 0) -> list
     JSON is found by decoding: values that hold the name, then values that hold the argument names.
     Otherwise a call reaches from its first needle to its last.
     """
-    values = [value for value in outermost_values(text)]
+    values = list(outermost_values(text))
     native = _json_calls(text, values, calls)
     if native is not None:
         return native
@@ -136,13 +137,13 @@ def _json_calls(
     return spans if starts == sorted(set(starts)) else None
 
 
-def _json_arguments(values: Sequence[Value], start: int, arguments: object) -> Value | None:
+def _json_arguments(
+    values: Sequence[Value], start: int, arguments: Mapping[str, Any]
+) -> Value | None:
     for value in values:
         if value.start >= start:
-            wanted = isinstance(value.data, dict) and isinstance(arguments, dict)
-            if wanted and set(value.data) == set(arguments):
-                return value
-            return None
+            fits = isinstance(value.data, dict) and set(value.data) == set(arguments)
+            return value if fits else None
     return None
 
 

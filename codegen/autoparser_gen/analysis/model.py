@@ -87,6 +87,7 @@ class Content:
     # added: wrapper of content that stands beside a call, where it differs
     beside_call_start: str = ""
     beside_call_end: str = ""
+    plain_beside_calls: bool = False  # added: start and end are not written beside a call
 
 
 @dataclass(frozen=True)
@@ -211,6 +212,8 @@ class Analysis:
     generation_prompts: GenerationPrompts = field(default_factory=GenerationPrompts)
     assistant_header: str = ""  # the part of a turn before anything of the format
     end_of_turn: str = ""
+    # added: what ends a turn of calls, where that is unlike ("" where it is the same)
+    end_of_turn_after_calls: str = ""
     preserved_tokens: tuple[str, ...] = ()
     headers: Headers | None = None
     joints: Mapping[str, str] = field(default_factory=dict)

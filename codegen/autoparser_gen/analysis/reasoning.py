@@ -2,64 +2,57 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 
-from autoparser_gen.analysis.conventions import opener_in_header
+from autoparser_gen.analysis import conventions
 from autoparser_gen.analysis.model import Reasoning, ReasoningMode
-from autoparser_gen.analysis.study import Study
-from autoparser_gen.probe import needles
-from autoparser_gen.probe.glue import shared_start, without_prefix
-from autoparser_gen.probe.prober import Options
+from autoparser_gen.analysis.plants import planted_closer
+from autoparser_gen.analysis.study import Study, is_on
+from autoparser_gen.probe import Options, needles
+from autoparser_gen.probe.edges import count_markers
+from autoparser_gen.probe.glue import shared_end, shared_start, without_suffix
 
-THINKING_SWITCHES: tuple[Options, ...] = (
-    {},
-    {"enable_thinking": True},
-    {"thinking": True},
-)
+PROMPTS = "generation prompts with thinking on / off"
 
 
 def analyze_reasoning(study: Study) -> Reasoning:
-    """Find the reasoning markers: in history, else in the generation prompts."""
-    reasoning = compare_reasoning_presence(study)
-    if reasoning.mode is ReasoningMode.NONE:
-        reasoning = compare_reasoning_scope(study)
-    if not (reasoning.start.strip() and reasoning.end.strip()):
-        reasoning = compare_thinking_enabled(study, reasoning)
-    return reasoning
+    """Find the reasoning markers: in history, else in the generation prompts, else by plants."""
+    found = compare_reasoning_presence(study)
+    if found.mode is ReasoningMode.NONE:
+        found = compare_reasoning_scope(study)
+    found = compare_thinking_enabled(study, found)
+    if not found.end.strip():
+        found = _closer_by_plant(study, found)
+    if found.end.strip() and not found.start.strip():
+        found = _opener_for(study, found)
+    if not found.end.strip():
+        found = _closer_by_convention(study, found)
+    if not found.end.strip():
+        found = _pair_in_instructions(study, found)
+    if found.end.strip() and found.mode is ReasoningMode.NONE:
+        found = replace(found, mode=ReasoningMode.TAG_BASED)
+    return _out_of_header(study, found) if found.end.strip() else Reasoning()
 
 
-def _find_field(study: Study, calls: int) -> bool:
-    """Look for the message key and the switch that make reasoning appear; keep both."""
-    prober = study.prober
-    for options in THINKING_SWITCHES:
-        name = prober.find_reasoning_field(options, needles.calls(calls))
-        if name:
-            prober.set_reasoning_field(name)
-            study.reasoning_options = dict(options)
-            return True
-    return False
+# -- R1 and R3: reasoning that history shows ---------------------------------------------------
 
 
 def compare_reasoning_presence(study: Study) -> Reasoning:
-    """R1: content with and without a reasoning field."""
+    """R1: content with and without reasoning."""
     if not _find_field(study, calls=0):
         return Reasoning()
     layout = study.layout(reasoning=True, content=True)
-    start = layout.glue("prompt_to_reasoning") if layout else None
+    start = layout.before("reasoning") if layout else None
     to_content = layout.glue("reasoning_to_content") if layout else None
-    if start is None or to_content is None:
+    if layout is None or start is None or to_content is None:
         return Reasoning()
-    study.found("reasoning.start", "content without / with reasoning")
-    study.found("reasoning.end", "reasoning before content / before a call")
+    plain = study.layout(content=True)
+    texts = (plain.text if plain else "", layout.text)
+    study.found("reasoning.start", "content without / with reasoning", *texts)
+    study.found("reasoning.end", "reasoning before content / before a call", *texts)
     to_call = study.glue("reasoning_to_call", reasoning=True, calls=1)
-    end = _end(to_content, to_call, study)
-    return opener_in_header(study, Reasoning(ReasoningMode.TAG_BASED, start.lstrip(), end))
-
-
-def _end(to_content: str, to_call: str | None, study: Study) -> str:
-    if to_call is not None:
-        return shared_start(to_content, to_call)
-    return to_content
+    end = to_content if to_call is None else shared_start(to_content, to_call)
+    return _in_this_message(study, Reasoning(ReasoningMode.TAG_BASED, start.lstrip(), end))
 
 
 def compare_reasoning_scope(study: Study) -> Reasoning:
@@ -67,44 +60,201 @@ def compare_reasoning_scope(study: Study) -> Reasoning:
     if not study.prober.renders_calls or not _find_field(study, calls=1):
         return Reasoning()
     layout = study.layout(reasoning=True, calls=1)
-    start = layout.glue("prompt_to_reasoning") if layout else None
+    start = layout.before("reasoning") if layout else None
     to_call = layout.glue("reasoning_to_call") if layout else None
     if start is None or to_call is None:
         return Reasoning()
     study.found("reasoning.start", "reasoning with content / with a call")
-    end = ""
-    # The call's own opener follows the closer: what an empty block, in the generation prompt or
-    # before content, holds behind the opener is the closer.
-    leads = [
-        prompt[len(study.header) :] for prompt in study.prompts() if prompt.startswith(study.header)
+    end = _closer_before_call(study, start.strip(), to_call)
+    return _in_this_message(study, Reasoning(ReasoningMode.TOOLS_ONLY, start.lstrip(), end))
+
+
+def _find_field(study: Study, calls: int) -> bool:
+    """Look for the message key and the option that make reasoning appear; keep both."""
+    prober = study.prober
+    options: list[Options] = [{}]
+    options += [
+        {name: True} for name in ("enable_thinking", "thinking") if name in prober.option_values
     ]
+    options += [{name: True} for name in prober.option_values if {name: True} not in options]
+    for chosen in options:
+        name = prober.find_reasoning_field(chosen, needles.calls(calls))
+        if name:
+            prober.set_reasoning_field(name)
+            study.reasoning_options = chosen
+            return True
+    return False
+
+
+def _closer_before_call(study: Study, start: str, to_call: str) -> str:
+    """The closer in front of a call: what an empty block shows, else what no other call shows."""
+    leads = [prefill for _, prefill in study.prefills()]
     leads.append(study.glue("prompt_to_content", content=True) or "")
+    leads.append(study.glue("prompt_to_call", calls=1) or "")
+    margin = to_call[: len(to_call) - len(to_call.lstrip())]
     for lead in leads:
-        if start.strip() and lead.startswith(start.strip()):
-            closer = lead[len(start.strip()) :].lstrip()
-            shared = shared_start(closer, to_call.lstrip())
-            if shared.strip():
-                end = to_call[: len(to_call) - len(to_call.lstrip())] + shared
+        if start and lead.lstrip().startswith(start):
+            rest = lead.lstrip()[len(start) :].lstrip()
+            shared = shared_start(rest, to_call.lstrip())
+            if shared.strip() and shared.strip() != to_call.strip():
                 study.found("reasoning.end", "reasoning before a call / an empty block")
-                break
-    return opener_in_header(study, Reasoning(ReasoningMode.TOOLS_ONLY, start.lstrip(), end))
+                return margin + shared
+    bare = study.glue("content_to_call", content=True, calls=1)
+    bare = study.glue("prompt_to_call", calls=1) if bare is None else bare
+    study.found("reasoning.end", "a call without / with reasoning")
+    return without_suffix(to_call, shared_end(to_call, bare or ""))
+
+
+def _in_this_message(study: Study, found: Reasoning) -> Reasoning:
+    """Leave out of the closer what already belongs to the next message or to content."""
+    header = study.header.strip()
+    before, again, _ = found.end.partition(header) if header else (found.end, "", "")
+    if again:
+        found = replace(found, end=before.rstrip())
+    for _, prefill in study.prefills():
+        # A prompt without reasoning may begin with what wraps content.
+        if prefill.strip() and found.start.strip() not in prefill:
+            end = without_suffix(found.end, prefill)
+            if end.strip():
+                found = replace(found, end=end)
+    return found
+
+
+# -- R2: generation prompts -------------------------------------------------------------------
 
 
 def compare_thinking_enabled(study: Study, known: Reasoning) -> Reasoning:
     """R2: generation prompts with thinking switched on and off."""
-    opened, closed = study.prompt_pair()
-    if opened is None or closed is None:
+    start, end = known.start.strip(), known.end.strip()
+    prefills = study.prefills()
+    if start and not end:
+        for _, prefill in prefills:
+            before, found, rest = prefill.partition(start)
+            if found and not before.strip() and rest.strip():
+                study.found("reasoning.end", PROMPTS, start, prefill)
+                return replace(known, end=rest)
+    if start or end:
         return known
-    end = without_prefix(closed, opened)
-    head = opened.rstrip()
-    tail = re.search(r"(<[^<>]*>|\[[^\[\]]*\])$", head)
-    if tail is None or not end.strip():
+    opened, closed = _opened_and_closed(study)
+    if not closed.strip():
         return known
-    start = opened[tail.start() :]
-    if not known.end.strip():
-        study.found("reasoning.end", "generation prompt with thinking on / off")
-    if not known.start.strip():
-        study.found("reasoning.start", "generation prompt with thinking on / off")
-        study.move_header(len(start.rstrip()))
-    mode = known.mode if known.mode is not ReasoningMode.NONE else ReasoningMode.TAG_BASED
-    return Reasoning(mode, known.start or start, known.end if known.end.strip() else end)
+    study.found("reasoning.end", PROMPTS, opened, closed)
+    return replace(known, start=opened, end=closed)
+
+
+def _opened_and_closed(study: Study) -> tuple[str, str]:
+    """The opener and the closer that generation prompts show; the opener may stay unknown."""
+    prefills = study.prefills()
+    texts = sorted((text for _, text in prefills), key=len, reverse=True)
+    pairs = [(a, b) for b in texts for a in texts if a != b and b.startswith(a)]
+    for opened, closed in pairs:
+        more = closed[len(opened) :]
+        if more.strip() and count_markers(opened) == 1:
+            return opened, more
+        if not opened.strip():  # opener or closer may be the last marker of the header
+            inside = conventions.opener_in_header(study.header, more)
+            if count_markers(more) == 1 and inside:
+                return "", more
+            if count_markers(more) == 2:
+                return _split_block(more)
+    lead = (study.glue("prompt_to_content", content=True) or "").strip()
+    marks = [(is_on(options), text) for options, text in prefills if count_markers(text) == 1]
+    off = [text for on, text in marks if text.strip() == lead] or [
+        text for on, text in marks if on is False
+    ]
+    others = [text for on, text in marks if text not in off]
+    if not off or (len(marks) == 1 and is_on(prefills[0][0]) is None and off[0].strip() != lead):
+        return "", ""
+    return (others[0] if others else ""), off[0]
+
+
+def _split_block(block: str) -> tuple[str, str]:
+    """An empty block as opener and closer; the whitespace between them is halved."""
+    at = min(block.find(closer) for closer in ">]" if closer in block) + 1
+    rest = block[at:]
+    space = len(rest) - len(rest.lstrip())
+    at += (space + 1) // 2
+    return block[:at], block[at:]
+
+
+# -- reasoning that no rendering shows ----------------------------------------------------------
+
+
+def _closer_by_plant(study: Study, known: Reasoning) -> Reasoning:
+    closer = planted_closer(study)
+    if not closer:
+        return known
+    study.found("reasoning.end", f"planted in content: what stands before {closer!r} is cut out")
+    return replace(known, end=closer)
+
+
+def _opener_for(study: Study, known: Reasoning) -> Reasoning:
+    """The opener of a known closer: in a prompt, in the header, or mirrored."""
+    end = known.end.strip()
+    for _, prefill in study.prefills():
+        opener = prefill.partition(end)[0]
+        if count_markers(opener) == 1 and conventions.shared_words(opener, end):
+            study.found("reasoning.start", "generation prompt / the planted or known closer")
+            return replace(known, start=opener.lstrip())
+    opener = conventions.opener_in_header(study.header, end)
+    if opener:
+        study.found("reasoning.start", "convention opener-in-header")
+        return replace(known, start=opener)
+    mirrored = conventions.mirrored_opener(end)
+    if mirrored and known.mode is ReasoningMode.NONE:
+        study.found("reasoning.start", "convention mirrored-opener")
+        return replace(known, start=mirrored)
+    return known
+
+
+def _closer_by_convention(study: Study, known: Reasoning) -> Reasoning:
+    """A marker that every prompt opens and no turn holds is closed by its mirror image."""
+    prefills = [prefill for _, prefill in study.prefills()]
+    opener = known.start if known.start.strip() else prefills[0]
+    closer = conventions.mirrored_closer(opener) if count_markers(opener) == 1 else ""
+    turns = [study.layout(content=True), study.layout(calls=1)]
+    if not closer or any(opener.strip() not in prefill for prefill in prefills):
+        return known
+    if any(opener.strip() in turn.text for turn in turns if turn is not None):
+        return known
+    study.found("reasoning.start", "every generation prompt opens it")
+    study.found("reasoning.end", "convention mirrored-closer")
+    study.note(f"no rendering closes {opener.strip()}: {closer} is its mirror image")
+    return replace(known, start=opener, end=closer)
+
+
+def _pair_in_instructions(study: Study, known: Reasoning) -> Reasoning:
+    """Markers that a thinking option names in the text before the user's message."""
+    pairs = instruction_pairs(study)
+    if not pairs:
+        return known
+    study.found("reasoning.start", "convention pairs-in-instructions")
+    study.found("reasoning.end", "convention pairs-in-instructions")
+    return replace(known, start=pairs[0][0], end=pairs[0][1])
+
+
+def instruction_pairs(study: Study) -> list[tuple[str, str]]:
+    """Adjacent opener-closer pairs in the text that a thinking option adds to the opening."""
+    prober = study.prober
+    default = prober.render(prober.shape.opening(), prompt=True) or ""
+    for name in ("enable_thinking", "thinking"):
+        if name not in prober.option_values:
+            continue
+        text = prober.render(prober.shape.opening(), prompt=True, options={name: True}) or ""
+        before = text.partition(needles.USER)[0]
+        pairs = [pair for pair in conventions.adjacent_pairs(before) if pair[0] not in default]
+        if pairs:
+            return pairs
+    return []
+
+
+def _out_of_header(study: Study, found: Reasoning) -> Reasoning:
+    """An opener at the end of the header belongs to the turn."""
+    core = found.start.strip()
+    header = study.header
+    if core and header.rstrip().endswith(core) and header.strip() != core:
+        at = header.rindex(core)
+        start = found.start if len(found.start) > len(core) else header[at:]
+        study.move_header(len(header) - at)
+        return replace(found, start=start)
+    return found

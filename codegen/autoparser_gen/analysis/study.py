@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Mapping
 from typing import Any
 
 from autoparser_gen.analysis.layout import Layout, lay_out
-from autoparser_gen.probe import Prober, needles
+from autoparser_gen.probe import Options, Prober, needles
+from autoparser_gen.probe.diff import calculate_diff_split
+
+logger = logging.getLogger("autoparser_gen.analysis")
 
 
 class Study:
     """Renderings of one chat template, laid out; and the evidence found so far."""
 
     def __init__(self, prober: Prober) -> None:
+        """Begin with nothing known."""
         self.prober = prober
-        self.header = prober.header
         self.evidence: dict[str, str] = {}
         self.notes: list[str] = []
-        self.reasoning_options: dict[str, Any] = {}  # options under which reasoning is shown
+        self.reasoning_options: Options = {}  # options under which reasoning is shown
         self._kept: dict[str, Layout | None] = {}
+
+    @property
+    def header(self) -> str:
+        """What starts the assistant's turn."""
+        return self.prober.header
+
+    def move_header(self, size: int) -> None:
+        """Give the last `size` characters of the header back to the turns."""
+        self.prober.edges.shorten_header(size)
+
+    # -- renderings --------------------------------------------------------------------------
 
     def layout(
         self,
@@ -32,12 +48,12 @@ class Study:
         key = repr((content, reasoning, calls, arguments, user_follows, self.header))
         if key not in self._kept:
             given = needles.calls(calls, arguments)
-            turn = self.prober.turn(
+            turn = self.prober.raw_turn(
                 needles.CONTENT if content else None,
                 needles.REASONING if reasoning else None,
                 given,
                 user_follows=user_follows,
-                **(self.reasoning_options if reasoning else {}),
+                options=self.reasoning_options if reasoning else {},
             )
             self._kept[key] = None if turn is None else lay_out(turn, given)
         return self._kept[key]
@@ -47,39 +63,37 @@ class Study:
         layout = self.layout(**parts)
         return None if layout is None else layout.glue(pair)
 
-    def move_header(self, size: int) -> None:
-        """Give the last `size` characters of the header back to the turns."""
-        self.header = self.header[: len(self.header) - size]
-        self.prober.header = self.header
+    def prefills(self) -> list[tuple[Options, str]]:
+        """(options, what the generation prompt holds behind the header), default first."""
+        size = len(self.header)
+        return [(options, prompt[size:]) for options, prompt in self.prober.prompt_variants()]
 
-    def prompts(self) -> list[str]:
-        """Every generation prompt: default, then with each thinking switch."""
-        found = [
-            self.prober.generation_prompt(**options)
-            for options in (
-                {},
-                {"enable_thinking": True},
-                {"enable_thinking": False},
-                {"thinking": True},
-                {"thinking": False},
-            )
-        ]
-        return list(dict.fromkeys(prompt for prompt in found if prompt is not None))
+    # -- findings ----------------------------------------------------------------------------
 
-    def prompt_pair(self) -> tuple[str | None, str | None]:
-        """A generation prompt and one that continues it, where thinking is switched off."""
-        prompts = sorted(self.prompts(), key=len)
-        for opened in prompts:
-            for closed in prompts:
-                if closed != opened and closed.startswith(opened) and closed[len(opened) :].strip():
-                    return opened, closed
-        return None, None
-
-    def found(self, field: str, comparison: str) -> None:
-        """Remember which comparison found a field."""
+    def found(self, field: str, comparison: str, left: str = "", right: str = "") -> None:
+        """Remember which comparison found a field; log the two texts that were compared."""
         self.evidence.setdefault(field, comparison)
+        if logger.isEnabledFor(logging.DEBUG):
+            split = calculate_diff_split(left, right)
+            logger.debug(
+                "%s: %s: prefix %r left %r right %r suffix %r",
+                field,
+                comparison,
+                split.prefix,
+                split.left,
+                split.right,
+                split.suffix,
+            )
 
     def note(self, sentence: str) -> None:
         """Remember what could not be learnt."""
         if sentence not in self.notes:
             self.notes.append(sentence)
+
+
+def is_on(options: Mapping[str, Any]) -> bool | None:
+    """Whether an option says yes or no; None where it says neither."""
+    for value in options.values():
+        if isinstance(value, bool):
+            return value
+    return None

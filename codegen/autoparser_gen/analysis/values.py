@@ -38,7 +38,7 @@ def outermost_values(text: str) -> Iterator[Value]:
 
 def elements(text: str, array: Value) -> list[Value]:
     """The elements of an array with their places."""
-    found = []
+    found: list[Value] = []
     at = array.start + 1
     while True:
         while text[at] in _SPACE + ",":

@@ -30,9 +30,18 @@ def is_boundary(text: str, at: int) -> bool:
         return False
     if left == ">" and _wordish(right):  # `<|open|>think` is one marker
         return False
+    if right == "<" and _wordish(left) and _follows_bracket(text, at):
+        return False
     if _wordish(left) and (_wordish(right) or right in JOINERS):
         return False
     return not (left in JOINERS and (_wordish(right) or right in "\"'"))
+
+
+def _follows_bracket(text: str, at: int) -> bool:
+    """Whether the word that ends here stands right behind a closing bracket."""
+    while at > 0 and _wordish(text[at - 1]):
+        at -= 1
+    return at > 0 and text[at - 1] == ">"
 
 
 def common_prefix(texts: Iterable[str]) -> str:
@@ -78,7 +87,8 @@ def cut_joint(before: str, joint: str, after: str) -> Cut:
 
     The greedy common prefix and suffix overlap in half of the real equations, so every cut is
     tried: it must fall on marker boundaries in both texts that are compared, should cover as many
-    visible characters as it can, and leaves whitespace to the separator.
+    visible characters as it can, and leaves whitespace to the separator. Among equals, the one
+    whose closer and opener begin most alike (`</x>` and `<y>`, also behind a common prefix).
     """
     longest_end = len(common_prefix((joint, after)))
     longest_start = len(common_suffix((before, joint)))
@@ -92,7 +102,8 @@ def cut_joint(before: str, joint: str, after: str) -> Cut:
             cut = Cut(joint[:e], joint[e : len(joint) - s], joint[len(joint) - s :])
             inner = len(cut.end) - len(cut.end.rstrip()) + len(cut.start) - len(cut.start.lstrip())
             visible = len("".join((cut.end + cut.start).split()))
-            score = (visible, not cut.separator.strip(), -inner, len(cut.end) + len(cut.start))
+            alike = len(common_prefix((cut.end.lstrip(), cut.start.lstrip())))
+            score = (visible, not cut.separator.strip(), -inner, alike, e)
             if best is None or score > best[0]:
                 best = (score, cut)
     assert best is not None  # the empty cut always qualifies

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from autoparser_gen.chat_template import Renderer
+from autoparser_gen.chat_template import UNKNOWN_TOKENS, Renderer
 from autoparser_gen.errors import AnalysisError
-from autoparser_gen.probe import needles
-from autoparser_gen.probe.glue import (
-    common_prefix,
-    is_boundary,
-    shared_end,
-    shared_start,
-    without_suffix,
-)
+from autoparser_gen.probe import needles, source
+from autoparser_gen.probe.edges import Edges, count_markers
+from autoparser_gen.probe.glue import without_suffix
 from autoparser_gen.probe.shape import (
     REASONING_FIELDS,
     REASONING_PART,
@@ -25,6 +20,8 @@ from autoparser_gen.probe.shape import (
 )
 
 Options = Mapping[str, Any]
+NO_OPTIONS: Options = {}
+MAX_PROMPTS = 60
 
 
 @dataclass(frozen=True)
@@ -32,9 +29,9 @@ class Turn:
     """One assistant turn as the chat template renders it.
 
     `text` follows `header`. `generated` is what a model would have written after `prompt`, the
-    longest of the chat template's own generation prompts (for these options, or the bare header)
-    that the turn continues: where history lacks what the prompt holds, such as an opened
-    reasoning block, that is the header alone, with nothing open.
+    longest generation prompt (of these options, or the bare header) that the turn continues: where
+    history lacks what the prompt holds, such as an opened reasoning block, that is the header
+    alone, with nothing open.
     """
 
     header: str
@@ -52,20 +49,27 @@ class Turn:
 class Prober:
     """Asks a chat template for conversations, in the message shape that it demands.
 
-    `shape` is that shape; `renders_calls` tells whether any shape shows a call.
+    `shape` is that shape; `renders_calls` tells whether any shape shows a call; `header` is what
+    starts the assistant's turn, in prompts as in turns.
     """
 
     def __init__(self, renderer: Renderer) -> None:
         """Find the shape. Raises ChatTemplateError or AnalysisError where nothing renders."""
         self.renderer = renderer
+        self.name = renderer.chat_template.name
         self.shape = find_base_shape(renderer)
         self.renders_calls = False
         self._find_content_shape()
         self._find_call_shape()
-        self._unasked = ""  # a generation prompt printed after a finished conversation
-        self._opening_end = ""  # what closes the user's message, where no base rendering shows it
+        self.option_values = source.option_values(renderer)
+        closed = self.opening(prompt=False)
+        self.edges = Edges(closed or "", self.opening(prompt=True) or closed or "")
+        self.continues_prompt = False  # the last message is written as the prompt's continuation
         self._find_edges()
-        self.header = self._find_header()
+
+    @property
+    def header(self) -> str:
+        return self.edges.header
 
     # -- rendering ---------------------------------------------------------------------------
 
@@ -76,7 +80,7 @@ class Prober:
         tools: bool = False,
         prompt: bool = False,
         shape: Shape | None = None,
-        **options: Any,
+        options: Options = NO_OPTIONS,
     ) -> str | None:
         """A whole rendering, or None where the chat template refuses."""
         shape = shape or self.shape
@@ -85,7 +89,7 @@ class Prober:
             messages,
             tools=offered,
             add_generation_prompt=prompt,
-            **{**shape.variables, **options},
+            options={**shape.variables, **options},
         )
 
     def after_user(
@@ -94,32 +98,31 @@ class Prober:
         content: str | None = None,
         reasoning: str | None = None,
         calls: Sequence[needles.Call] = (),
-        extra: Sequence[Mapping[str, Any]] = (),
         user_follows: bool = False,
         shape: Shape | None = None,
-        **options: Any,
+        options: Options = NO_OPTIONS,
     ) -> str | None:
         """What follows the user's text in a conversation with an assistant's message.
 
         With `user_follows`, up to the text of the user's next message.
         """
         shape = shape or self.shape
-        messages = [*shape.opening(), shape.assistant(content, reasoning, calls), *extra]
+        messages = [*shape.opening(), shape.assistant(content, reasoning, calls)]
         follows = user_follows or shape.user_follows
         if follows:
             messages.append({"role": "user", "content": needles.USER_AGAIN})
-        text = self.render(messages, tools=bool(calls), shape=shape, **options)
-        if text is None:
-            return None
-        text = _after(text, needles.USER)
+        text = self.render(messages, tools=bool(calls), shape=shape, options=options)
+        text = None if text is None else _after(text, needles.USER)
         if follows and text is not None:
             before, found, _ = text.rpartition(needles.USER_AGAIN)
             return before if found else None
         return text
 
-    def opening(self, *, prompt: bool, tools: bool = False, **options: Any) -> str | None:
+    def opening(
+        self, *, prompt: bool, tools: bool = False, options: Options = NO_OPTIONS
+    ) -> str | None:
         """What follows the user's text in a conversation without an assistant's message."""
-        text = self.render(self.shape.opening(), tools=tools, prompt=prompt, **options)
+        text = self.render(self.shape.opening(), tools=tools, prompt=prompt, options=options)
         return None if text is None else _after(text, needles.USER)
 
     # -- shapes ------------------------------------------------------------------------------
@@ -132,8 +135,8 @@ class Prober:
                 return
         messages = [*self.shape.opening(), self.shape.assistant(needles.CONTENT, None, ())]
         raise AnalysisError(
-            f"{self.renderer.chat_template.name}: renders no assistant message, so there is no turn"
-            f" to analyse. A conversation: {self.render(self.shape.opening())!r}; with an answer:"
+            f"{self.name}: renders no assistant message, so there is no turn to analyse."
+            f" A question: {self.render(self.shape.opening())!r}; with its answer:"
             f" {self.render(messages)!r}."
         )
 
@@ -167,94 +170,168 @@ class Prober:
 
     def find_reasoning_field(self, options: Options, calls: Sequence[needles.Call] = ()) -> str:
         """The message key that reasoning is read from, or "" where it is never shown."""
-        for name in (*REASONING_FIELDS, REASONING_PART):
-            shape = replace(self.shape, reasoning_field=name)
-            content = None if calls else needles.CONTENT
-            text = self.after_user(
-                content=content, reasoning=needles.REASONING, calls=calls, shape=shape, **options
-            )
-            if text is None or needles.REASONING not in text:
-                continue
-            if any(f"{quote}thinking{quote}" in text for quote in "\"'"):
-                continue  # the parts were printed as a Python or JSON value
-            return name
+        names = source.read_names(self.renderer)
+        known = [name for name in REASONING_FIELDS if name in names]
+        for name in (*known, *([REASONING_PART] if "thinking" in names else [])):
+            if self._shows_reasoning(replace(self.shape, reasoning_field=name), options, calls):
+                return name
+        # Any other key that the chat template reads; all at once, then one by one.
+        others = [name for name in names if name not in known]
+        text = self._with_keys(others, options, calls)
+        if text is None or needles.REASONING not in text:
+            return ""
+        for name in others:
+            if self._shows_reasoning(replace(self.shape, reasoning_field=name), options, calls):
+                return name
         return ""
+
+    def _shows_reasoning(
+        self, shape: Shape, options: Options, calls: Sequence[needles.Call]
+    ) -> bool:
+        content = None if calls else needles.CONTENT
+        text = self.after_user(
+            content=content, reasoning=needles.REASONING, calls=calls, shape=shape, options=options
+        )
+        if text is None or needles.REASONING not in text:
+            return False
+        # The parts may have been printed as a Python or JSON value.
+        return not any(f"{quote}thinking{quote}" in text for quote in "\"'")
+
+    def _with_keys(
+        self, names: Sequence[str], options: Options, calls: Sequence[needles.Call]
+    ) -> str | None:
+        message = self.shape.assistant(None if calls else needles.CONTENT, None, calls)
+        message = {**dict.fromkeys(names, needles.REASONING), **message}
+        return self.render([*self.shape.opening(), message], tools=bool(calls), options=options)
 
     def set_reasoning_field(self, name: str) -> None:
         """Write reasoning under this message key from now on."""
         self.shape = replace(self.shape, reasoning_field=name)
 
-    # -- header and edges --------------------------------------------------------------------
+    # -- edges -------------------------------------------------------------------------------
 
     def _find_edges(self) -> None:
-        """Where a turn begins and ends, in chat templates that show prompts unasked."""
-        off, on = self.opening(prompt=False), self.opening(prompt=True)
-        self.prompt_on_demand = off is not None and on is not None and off != on
-        last = self.after_user(content=needles.CONTENT) or ""
-        again = self.after_user(content=needles.CONTENT, user_follows=True)
-        post = last.rpartition(needles.CONTENT)[2]
-        if again is None or needles.CONTENT not in again or self.shape.user_follows:
-            return
-        between = again.rpartition(needles.CONTENT)[2]
-        end = shared_start(post, between)
-        # All headers may begin alike (`<|start|>user`, `<|start|>assistant`). The conversation
-        # begins with a header too, behind which nothing was closed.
-        whole = self.render(self.shape.opening()) or ""
-        whole = whole.lstrip("\ue0b0")
-        for at in range(len(end)):
-            if is_boundary(end, at) and len(end) > at and whole.startswith(end[at:]) and at > 0:
-                end = end[:at]
-                break
-        tail = post[len(end) :]
-        if tail.strip() and on is not None and on.endswith(tail):
-            self._unasked = tail
-            self._opening_end = without_suffix(on, tail)
+        content = needles.CONTENT
+        last = self.after_user(content=content) or ""
+        again = self.after_user(content=content, user_follows=True)
+        if again is not None and content in again and not self.shape.user_follows:
+            beginning = self.render(self.shape.opening()) or ""
+            before_user = beginning.partition(needles.USER)[0]
+            self.edges.find_end(
+                before_user, last.rpartition(content)[2], again.rpartition(content)[2]
+            )
+        turns = [
+            text.partition(content)[0]
+            for follows in (False, True)
+            for text in [self._whole_turn(content=content, user_follows=follows)]
+            if text is not None and content in text
+        ]
+        self.edges.find_header([prompt for _, prompt in self._prompts()], turns)
+        self._find_continuation()
 
-    def _opening_of(self, options: Options, tools: bool) -> str:
-        """What closes the user's message: the turn begins behind it."""
-        if self._unasked:
-            return self._opening_end
-        text = self.opening(prompt=False, tools=tools, **options)
-        return text or "" if self.prompt_on_demand else ""
+    def _switches(self, *names: str) -> list[Options]:
+        known = (name for name in names if name in self.option_values)
+        return [{name: value} for name in known for value in (True, False)]
 
-    def _relative(self, text: str | None, options: Options, tools: bool) -> str | None:
-        """A text after the user's, without what closes the user's message."""
+    def _find_continuation(self) -> None:
+        """Whether an answer at the end is written straight behind the prompt's opened marker."""
+        prompt = self.generation_prompt() or ""
+        prefill = prompt[len(self.header) :]
+        last = self._whole_turn(content=needles.CONTENT) or ""
+        again = self._whole_turn(content=needles.CONTENT, user_follows=True)
+        self.continues_prompt = (
+            count_markers(prefill) == 1
+            and last.startswith(prompt + needles.CONTENT)
+            and again is not None
+            and not again.startswith(prompt)
+        )
+
+    def _close(self, options: Options, tools: bool) -> str:
+        closed = self.opening(prompt=False, tools=tools, options=options)
+        prompted = self.opening(prompt=True, tools=tools, options=options)
+        return self.edges.user_close(closed, prompted)
+
+    def generation_prompt(
+        self, *, tools: bool = False, options: Options = NO_OPTIONS, **more: Any
+    ) -> str | None:
+        """What starts the assistant's turn after the user's message, header included."""
+        options = {**options, **more}
+        text = self.opening(prompt=True, tools=tools, options=options)
+        return None if text is None else self.edges.relative(text, self._close(options, tools))
+
+    def prompt_variants(self) -> list[tuple[Options, str]]:
+        """(options, generation prompt): the default, then each prompt that an option makes."""
+        found: dict[str, Options] = {}
+        for chosen, prompt in self._prompts():
+            if prompt.startswith(self.header):
+                found.setdefault(prompt, chosen)
+        return [(chosen, prompt) for prompt, chosen in found.items()]
+
+    def _prompts(self) -> Iterator[tuple[Options, str]]:
+        """Generation prompts of all options; not those in which an option's value is printed."""
+        default = self.generation_prompt() or ""
+        for chosen in self._all_options():
+            prompt = self.generation_prompt(options=chosen)
+            values = [str(value) for value in chosen.values()]
+            if prompt and not any(v and v in prompt and v not in default for v in values):
+                yield chosen, prompt
+
+    def _all_options(self) -> list[Options]:
+        """No option, then each value of each option; the usual switches first."""
+        options: list[Options] = [{}, *self._switches("enable_thinking", "thinking")]
+        for name, values in self.option_values.items():
+            options += [{name: value} for value in values if {name: value} not in options]
+        return options[:MAX_PROMPTS]
+
+    def _whole_turn(
+        self,
+        *,
+        content: str | None = None,
+        reasoning: str | None = None,
+        calls: Sequence[needles.Call] = (),
+        user_follows: bool = False,
+        options: Options = NO_OPTIONS,
+    ) -> str | None:
+        """The turn with its header, and nothing of what follows it."""
+        text = self.after_user(
+            content=content,
+            reasoning=reasoning,
+            calls=calls,
+            user_follows=user_follows,
+            options=options,
+        )
         if text is None:
             return None
-        base = self._opening_of(options, tools)
-        if text.startswith(base):
-            return text[len(base) :]
-        if text.startswith(base.rstrip()):  # a blank line may be trimmed or added at the seam
-            return text[len(base.rstrip()) :]
-        return text
-
-    def generation_prompt(self, *, tools: bool = False, **options: Any) -> str | None:
-        """What starts the assistant's turn after the user's message, header included."""
-        return self._relative(self.opening(prompt=True, tools=tools, **options), options, tools)
-
-    def _whole_turn(self, **parts: Any) -> str | None:
-        """The turn with its header, without a prompt printed unasked behind it."""
-        options = {k: v for k, v in parts.items() if k not in _PARTS}
-        text = self._relative(self.after_user(**parts), options, bool(parts.get("calls")))
-        if text is None or self.shape.user_follows or parts.get("user_follows"):
-            return text
-        return without_suffix(text, self._unasked)
-
-    def _find_header(self) -> str:
-        seen = [
-            self.generation_prompt(),
-            self.generation_prompt(enable_thinking=True),
-            self.generation_prompt(enable_thinking=False),
-            *(
-                text.partition(needles.CONTENT)[0]
-                for follows in (False, True)
-                for text in [self._whole_turn(content=needles.CONTENT, user_follows=follows)]
-                if text is not None and needles.CONTENT in text
-            ),
-        ]
-        return shared_start(*(text for text in seen if text is not None))
+        text = self.edges.relative(text, self._close(options, bool(calls)))
+        follows = user_follows or self.shape.user_follows
+        return without_suffix(text, self.edges.next_header if follows else self.edges.unasked)
 
     # -- turns -------------------------------------------------------------------------------
+
+    def raw_turn(
+        self,
+        content: str | None = None,
+        reasoning: str | None = None,
+        calls: Sequence[needles.Call] = (),
+        *,
+        user_follows: bool = False,
+        options: Options = NO_OPTIONS,
+    ) -> Turn | None:
+        """Like `turn`, with what stands for special tokens that are not known."""
+        whole = self._whole_turn(
+            content=content,
+            reasoning=reasoning,
+            calls=calls,
+            user_follows=user_follows or (self.continues_prompt and not calls),
+            options=options,
+        )
+        if whole is None:
+            return None
+        header = self.header if whole.startswith(self.header) else ""
+        prompt = self.generation_prompt(tools=bool(calls), options=options)
+        if prompt is None or not whole.startswith(prompt):
+            prompt = header
+        return Turn(header, whole[len(header) :], prompt, whole[len(prompt) :], dict(options))
 
     def turn(
         self,
@@ -263,33 +340,34 @@ class Prober:
         calls: Sequence[needles.Call] = (),
         *,
         user_follows: bool = False,
-        **options: Any,
+        options: Options = NO_OPTIONS,
+        **more: Any,
     ) -> Turn | None:
-        """The turn for a message; None where the chat template refuses to render it."""
-        whole = self._whole_turn(
-            content=content,
-            reasoning=reasoning,
-            calls=calls,
-            user_follows=user_follows,
-            **options,
+        """The turn for a message; None where the chat template refuses to render it.
+
+        Options of the chat template are given as a mapping, as keywords, or both.
+        """
+        found = self.raw_turn(
+            content, reasoning, calls, user_follows=user_follows, options={**options, **more}
         )
-        if whole is None:
+        if found is None:
             return None
-        header = self.header if whole.startswith(self.header) else ""
-        prompts = [
-            self.generation_prompt(tools=bool(calls), **options),
-            header,
-        ]
-        prompt = next(p for p in prompts if p is not None and whole.startswith(p))
-        return Turn(header, whole[len(header) :], prompt, whole[len(prompt) :], dict(options))
+        return Turn(
+            _known(found.header),
+            _known(found.text),
+            _known(found.prompt),
+            _known(found.generated),
+            found.options,
+        )
 
 
-_PARTS = ("content", "reasoning", "calls", "extra", "user_follows", "shape")
+def _known(text: str) -> str:
+    """A text without the characters that stand for unknown special tokens."""
+    for placeholder in UNKNOWN_TOKENS.values():
+        text = text.replace(placeholder, "")
+    return text
 
 
 def _after(text: str, needle: str) -> str | None:
     _, found, rest = text.partition(needle)
     return rest if found else None
-
-
-__all__ = ["Options", "Prober", "Turn", "common_prefix", "shared_end"]

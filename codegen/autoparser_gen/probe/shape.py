@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,8 +16,7 @@ from autoparser_gen.probe import needles
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "thought", "tool_plan")
 REASONING_PART = "content part"  # reasoning as `{"type": "thinking"}` inside a content list
 
-# What a caller would have to supply where a chat template uses it without a guard.
-MAX_VARIABLES = 6
+MAX_VARIABLES = 6  # what a caller would have to supply where a chat template uses it unguarded
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,6 @@ class Shape:
         return message
 
     def _call(self, index: int, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        import json
-
         given: Any = dict(arguments)
         if self.string_arguments:
             given = json.dumps(given, ensure_ascii=False)
@@ -110,12 +108,17 @@ def _base_shapes() -> Iterator[Shape]:
 
 
 def call_shapes(base: Shape) -> Iterator[Shape]:
-    """Shapes to try for a message with calls, those that most chat templates take first."""
+    """Shapes to try for a message with calls, those that most chat templates take first.
+
+    Three deviations at most: a chat template that renders no call at all must not cost hundreds of
+    renderings.
+    """
     axes = ("string_arguments", "null_content", "named_ids", "plain_tools", "user_follows")
     seen = set()
-    for size in range(4):  # few deviations first
+    for size in range(4):
         for chosen in itertools.combinations(axes, size):
-            shape = replace(base, **dict.fromkeys(chosen, True))
+            changes: dict[str, Any] = dict.fromkeys(chosen, True)
+            shape = replace(base, **changes)
             key = repr(shape)
             if key not in seen:
                 seen.add(key)

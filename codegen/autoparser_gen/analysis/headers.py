@@ -1,0 +1,100 @@
+"""Turns of several messages, each with a header (convention "words-in-headers")."""
+
+from __future__ import annotations
+
+import re
+
+from autoparser_gen.analysis.layout import Layout
+from autoparser_gen.analysis.model import Content, Headers
+from autoparser_gen.analysis.study import Study
+from autoparser_gen.probe import needles
+from autoparser_gen.probe.glue import common_prefix, shared_end, shared_start
+
+_JOINTS = (
+    ("reasoning_to_content", {"reasoning": True, "content": True}),
+    ("reasoning_to_call", {"reasoning": True, "calls": 1}),
+    ("call_to_call", {"calls": 2}),
+    ("content_to_call", {"content": True, "calls": 1}),
+)
+
+
+def find_headers(study: Study, content: Content, end_of_turn: str) -> Headers | None:
+    """The words of message headers, where a turn holds several messages."""
+    header = study.header.strip()
+    for pair, parts in _JOINTS:
+        glue = study.glue(pair, **parts)
+        if header and glue is not None and header in glue:
+            message_end = glue.partition(header)[0].strip()
+            if not pair.startswith("reasoning") and message_end == end_of_turn.strip():
+                continue  # two turns, not two messages of one
+            study.found("headers.start", f"the header is repeated: {pair}", glue)
+            return _words(study, Headers(start=header, message_end=message_end))
+    return _named_like_a_call(study, content)
+
+
+def _words(study: Study, found: Headers) -> Headers:
+    """Channel, recipient and the words that mean reasoning, content and a call."""
+    reasoning = study.glue("prompt_to_reasoning", reasoning=True, content=True)
+    content = study.glue("prompt_to_content", content=True)
+    if reasoning is None or content is None:
+        return found
+    end = shared_end(reasoning, content)
+    if not end.strip() or end in (reasoning, content):
+        return found
+    words = [text[: -len(end)] for text in (reasoning, content)]
+    channel = shared_start(*words)
+    call = study.layout(calls=1)
+    head = _call_head(call, end) if call is not None else ""
+    before_name, _, behind_name = head.partition(needles.FUNCTIONS[0])
+    if not channel.strip():  # the word itself is the recipient, behind the same prefix
+        recipient = common_prefix((*words, before_name))
+        return Headers(
+            start=found.start,
+            end=end,
+            message_end=found.message_end,
+            reasoning=words[0][len(recipient) :],
+            content=words[1][len(recipient) :],
+            recipient=recipient,
+            namespace=before_name[len(recipient) :],
+            content_type=behind_name,
+        )
+    prefix = re.match(r"\s*\w+\W", before_name)
+    recipient = prefix[0] if prefix else before_name
+    topic = behind_name.partition(channel)[2]
+    preamble = re.match(r"\w*", topic)
+    assert preamble is not None
+    return Headers(
+        start=found.start,
+        channel=channel,
+        end=end,
+        message_end=found.message_end,
+        reasoning=words[0][len(channel) :],
+        content=words[1][len(channel) :],
+        preamble=preamble[0],
+        recipient=recipient,
+        namespace=before_name[len(recipient) :],
+        content_type=topic[preamble.end() :],
+    )
+
+
+def _call_head(call: Layout, end: str) -> str:
+    """The header of the message that holds a call."""
+    at = call.text.find(end, call.calls[0].start)
+    return call.text[:at] if at >= 0 else ""
+
+
+def _named_like_a_call(study: Study, content: Content) -> Headers | None:
+    """Content whose opener is a call's opener with a word in the name's place."""
+    call = study.layout(calls=1)
+    opener = (call.glue("prompt_to_call") or "").strip() if call else ""
+    if call is None or not opener or not content.start.startswith(opener):
+        return None
+    span = call.calls[0]
+    if span.value is None or not call.text.startswith(needles.FUNCTIONS[0], span.start):
+        return None
+    behind = call.text[span.start + len(needles.FUNCTIONS[0]) : span.value.start]
+    word = content.start[len(opener) : len(content.start) - len(behind)]
+    if not behind or not content.start.endswith(behind) or not word.isidentifier():
+        return None
+    study.found("headers.start", "content / a call: a word in the name's place")
+    return Headers(start=opener, end=behind, content=word)

@@ -1,0 +1,101 @@
+"""Calls that are JSON as a whole: their keys and their markers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from autoparser_gen.analysis.layout import Layout
+from autoparser_gen.analysis.model import ToolFormat, Tools
+from autoparser_gen.analysis.study import Study
+from autoparser_gen.analysis.values import path_to
+from autoparser_gen.probe import needles
+from autoparser_gen.probe.glue import Cut, without_prefix, without_suffix
+
+
+def analyze_json_native(study: Study, layout: Layout, form: ToolFormat, cut: Cut) -> Tools:
+    """The format of calls that are JSON objects, alone or in an array."""
+    call = layout.calls[0]
+    form = _fields(study, layout, form)
+    if call.array is not None:
+        two = study.layout(calls=2)
+        shared = two is None or two.calls[0].array == two.calls[1].array
+        head = layout.text[call.array.start : call.start]
+        tail = layout.text[call.end : call.array.end]
+        start, end = form.section_start + cut.start, cut.end + form.section_end
+        study.found("tools.format.tools_array_wrapped", "1 call / 2 calls")
+        form = replace(form, tools_array_wrapped=True)
+        if shared:
+            start, end = without_suffix(start, head), without_prefix(end, tail)
+            return Tools(replace(form, section_start=start, section_end=end))
+        start, end = without_suffix(cut.start, head), without_prefix(cut.end, tail)
+        return Tools(replace(form, per_call_start=start, per_call_end=end))
+    if study.layout(calls=2) is None:
+        return Tools(replace(form, section_start=cut.start, section_end=cut.end))
+    return Tools(
+        replace(
+            form,
+            per_call_start=cut.start,
+            per_call_end=cut.end,
+            call_separator=cut.separator if cut.separator.strip() else "",
+        )
+    )
+
+
+def _fields(study: Study, layout: Layout, form: ToolFormat) -> ToolFormat:
+    """The keys under which a call object holds its parts."""
+    value = layout.calls[0].value
+    assert value is not None
+    name, arguments = needles.calls(1)[0]
+    study.found("tools.format.name_field", "1 call, decoded as JSON")
+    study.found("tools.format.args_field", "1 call, decoded as JSON")
+    args_path = path_to(value.data, dict(arguments))
+    if args_path is None:
+        args_path = _path_to_text(value.data, dict(arguments))
+        form = replace(form, arguments_as_string=args_path is not None)
+    name_path = path_to(value.data, name)
+    id_path = path_to(value.data, needles.IDS[0])
+    if name_path is None and args_path is not None and args_path[-1] == name:
+        return replace(form, fun_name_is_key=True)
+    form = replace(
+        form,
+        function_field=name_path[-2] if name_path is not None and len(name_path) > 1 else "",
+        name_field=name_path[-1] if name_path is not None else "",
+        args_field=args_path[-1] if args_path is not None else "",
+        id_field=id_path[-1] if id_path is not None else "",
+    )
+    return form if form.id_field else replace(form, gen_id_field=_generated_id(study))
+
+
+def _path_to_text(data: Any, arguments: dict[str, Any]) -> tuple[str, ...] | None:
+    """The keys that lead to a JSON text of the arguments."""
+    if not isinstance(data, dict):
+        return None
+    for key, item in data.items():
+        if isinstance(item, str):
+            try:
+                if json.loads(item) == arguments:
+                    return (key,)
+            except ValueError:
+                pass
+        deeper = _path_to_text(item, arguments)
+        if deeper is not None:
+            return (key, *deeper)
+    return None
+
+
+def _generated_id(study: Study) -> str:
+    """The key of a number that the chat template gives to each call."""
+    two = study.layout(calls=2)
+    if two is None:
+        return ""
+    objects = [call.value.data for call in two.calls if call.value is not None]
+    if len(objects) < 2:
+        return ""
+    study.found("tools.format.gen_id_field", "1 call / 2 calls")
+    for key, item in objects[0].items():
+        other = objects[1].get(key)
+        if isinstance(item, (str, int)) and item != other and item != needles.FUNCTIONS[0]:
+            return str(key)
+    return ""

@@ -1,0 +1,60 @@
+"""Reasoning planted inside content: for chat templates that cut it out of history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoparser_gen.analysis.conventions import mirrored_opener, shared_words
+from autoparser_gen.analysis.study import Study
+from autoparser_gen.probe import needles, source
+
+
+def planted_closer(study: Study) -> str:
+    """The literal of the chat template behind which an answer begins, or "".
+
+    Text in front of a closer is dropped from history, text behind it is kept. All literals are
+    planted at once; only where that cuts something are they tried apart.
+    """
+    literals = [
+        literal
+        for literal in source.marker_literals(study.prober.renderer)
+        if literal.strip() not in (study.header.strip(), "")
+    ]
+    cutting = _cutting(study, literals)
+    if not cutting:
+        return ""
+    opened = "".join(prefill for _, prefill in study.prefills()) + study.header
+    return max(
+        cutting,
+        key=lambda literal: (
+            bool(shared_words(literal, opened)),
+            bool(mirrored_opener(literal)),
+            -len(literal),
+        ),
+    ).strip()
+
+
+def _cutting(study: Study, literals: Sequence[str]) -> list[str]:
+    """The literals that cut off what stands before them and keep what follows."""
+    if not literals:
+        return []
+    before, behind = _planted(study, "".join(literals))
+    if before and behind:
+        return []
+    if len(literals) == 1:
+        return list(literals) if behind else []
+    half = len(literals) // 2
+    return _cutting(study, literals[:half]) + _cutting(study, literals[half:])
+
+
+def _planted(study: Study, literal: str) -> tuple[bool, bool]:
+    """Whether the text before and the text behind a literal are shown, in the end or in history."""
+    content = needles.REASONING + literal + needles.CONTENT
+    shown = (True, True)
+    for follows in (False, True):
+        turn = study.prober.raw_turn(content, user_follows=follows)
+        text = "" if turn is None else turn.text
+        shown = (needles.REASONING in text, needles.CONTENT in text)
+        if not shown[0]:
+            break
+    return shown
