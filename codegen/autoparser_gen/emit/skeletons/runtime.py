@@ -476,7 +476,7 @@ class Parser:
             return self._fall_back() if final and self._undecided else False
         text = self._buffer[self._from : stop].strip(_SPACE)
         go = self._table[self._region][found[1]]
-        if not text:
+        if not text or (region.collects == "key" and text in self.call.keys):
             return self._fail(stop)
         if self._undecided and not REGIONS[go.region].otherwise:
             self._decide()
@@ -759,8 +759,6 @@ class Parser:
         elif collects == "type":
             call.type = text
         elif collects == "key":
-            if text in call.keys:
-                return False
             opening = ", " if call.keys else "{"
             call.keys.add(text)
             call.key, call.type = text, ""
