@@ -33,7 +33,7 @@ from autoparser_gen.verify_messages import (
 
 Loaded = TypeVar("Loaded")
 
-SHORT = 40  # up to this length, a text is cut in every way into three; that grows with the square
+SHORT = 32  # as far into the shortest turn, every two places are tried for cuts
 PIECES = (1, 3, 7)
 
 
@@ -115,8 +115,9 @@ class _Verifier:
                 seen[message.kind] = parts
             if turn is not None:
                 cases.append(Case(message, turn, prompt_before(turn, self._analysis), parts))
-        for case in cases:
+        for case in without_repeats(cases):
             self._check(case)
+        self._check_every_cut(min(cases, key=lambda case: len(case.text)))
         for case in fullest(cases):
             self._check_truncated(case)
         names = tuple(case.message.name for case in cases)
@@ -144,9 +145,12 @@ class _Verifier:
         if case.tools is not None:
             with self._failing(case, "whole, without tools"):
                 self._compare(case, self._parse(case, case.text, None), same_untyped)
-        for how, pieces in splits(case.text):
-            with self._failing(case, how):
+        for size in PIECES:
+            pieces = [case.text[i : i + size] for i in range(0, len(case.text), size)]
+            with self._failing(case, f"in pieces of {size}"):
                 self._check_pieces(case, pieces, whole)
+        with self._failing(case, "in random pieces"):
+            self._check_pieces(case, _random_pieces(case.text), whole)
         with self._failing(case, "by the Lark grammar"):
             self._check_grammar(case)
 
@@ -173,6 +177,15 @@ class _Verifier:
         for got in (self._module.merge(deltas), parser.message):
             if got != whole:
                 raise _Mismatch(whole, got)
+
+    def _check_every_cut(self, case: Case) -> None:
+        """In every way into three, which grows with the square of the length."""
+        whole = self._parse(case, case.text, case.tools)
+        length = min(len(case.text), SHORT)
+        for i, j in itertools.combinations(range(length + 1), 2):
+            with self._failing(case, f"cut at {i} and {j}"):
+                pieces = (case.text[:i], case.text[i:j], case.text[j:])
+                self._check_pieces(case, pieces, whole)
 
     def _check_truncated(self, case: Case) -> None:
         """At every point: no exception, no character lost, and complete calls kept."""
@@ -297,15 +310,12 @@ def fullest(cases: Sequence[Case]) -> list[Case]:
     ]
 
 
-def splits(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Ways to cut a text, each with its name."""
-    for size in PIECES:
-        yield f"in pieces of {size}", [text[i : i + size] for i in range(0, len(text), size)]
-    yield "in random pieces", _random_pieces(text)
-    if len(text) <= SHORT:
-        for i in range(1, len(text)):
-            for j in range(i + 1, len(text) + 1):
-                yield f"cut at {i} and {j}", [text[:i], text[i:j], text[j:]]
+def without_repeats(cases: Sequence[Case]) -> Iterable[Case]:
+    """Cases that differ in what is read: an option may leave a turn as it was."""
+    different: dict[tuple[str, str, str], Case] = {}
+    for case in cases:
+        different.setdefault((case.text, case.prompt, repr(case.tools)), case)
+    return different.values()
 
 
 def _random_pieces(text: str) -> list[str]:
