@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.emit.regex import printable, regex, text_regex
+from autoparser_gen.grammar.fuse import fuse
 from autoparser_gen.grammar.ir import (
     Alt,
     Expr,
@@ -16,10 +17,12 @@ from autoparser_gen.grammar.ir import (
     Rule,
     Seq,
     Text,
+    Thru,
     first_tokens,
     nullable,
     nullable_rules,
     repetition,
+    walk,
 )
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -38,7 +41,9 @@ def emit(
     With `portable` it holds no look-around and no priorities, so that llguidance and xgrammar read
     it as lark does. `special_tokens` prints preserved tokens as llguidance's own.
     """
-    printer = _Printer(grammar)
+    if portable:
+        grammar = fuse(grammar)
+    printer = _Printer(grammar, portable)
     lines = [f"// {line}".rstrip() for line in header]
     plain = [rule for rule in grammar.rules if not rule.token]
     tokens = [rule for rule in grammar.rules if rule.token]
@@ -49,14 +54,16 @@ def emit(
 
 
 class _Printer:
-    def __init__(self, grammar: ResponseGrammar) -> None:
+    def __init__(self, grammar: ResponseGrammar, portable: bool) -> None:
         self.grammar = grammar
+        self.portable = portable
         self.rules: Mapping[str, Rule] = {rule.name: rule for rule in grammar.rules}
         empty = nullable_rules(grammar.rules)
         openers = first_tokens(grammar, Ref(grammar.start), empty)
         has_text = any(isinstance(rule.body, Text) for rule in openers.values())
         self._openers = set(openers) if has_text else set()
         texts = [rule.body for rule in grammar.rules if isinstance(rule.body, Text)]
+        self._floors = self._rank_floors()
         self._partial_stops = {stop[0] for text in texts for stop in text.stops if len(stop) > 1}
 
     def name(self, name: str) -> str:
@@ -90,6 +97,8 @@ class _Printer:
     def token(self, rule: Rule) -> str:
         """A terminal: readable parts where it has any, else one regular expression."""
         name = self.name(rule.name)
+        if self.portable:
+            return f"{name}: /{self._portable_regex(rule)}/"
         if isinstance(rule.body, Text):
             return f"{name}: /{text_regex(rule.body.stops, lookahead=True)}/"
         if isinstance(rule.body, Lit) and rule.body.text in self._partial_stops:
@@ -99,6 +108,31 @@ class _Printer:
             priority = ".1" if self._competes_with_text(rule) else ""
             return f"{name}{priority}: {self.expr(rule.body)}"
         return f"{name}: /{regex(rule.body, self.rules)}/"
+
+    def _portable_regex(self, rule: Rule) -> str:
+        """One regular expression without look-around.
+
+        lark tries unbounded ones longest first. Text with a marker must be tried before text up to
+        the end of the response with markers in it, and that before text alone: groups of nothing
+        make them longer, since other engines know no priorities.
+        """
+        pattern = self._pattern(rule)
+        missing = self._floors[_rank(rule.body)] - len(pattern)
+        return pattern + "(?:)" * -(-max(0, missing) // 4)
+
+    def _rank_floors(self) -> list[int]:
+        """The least length of a pattern of each rank."""
+        floors = [0, 0, 0]
+        for rank in (1, 2):
+            lower = [rule for rule in self.rules.values() if rule.token and _rank(rule.body) < rank]
+            floors[rank] = max((len(self._pattern(rule)) for rule in lower), default=0)
+            floors[rank] = max(floors[rank], floors[rank - 1] + 4) + 1
+        return floors
+
+    def _pattern(self, rule: Rule) -> str:
+        if isinstance(rule.body, Text):
+            return text_regex(rule.body.stops, lookahead=False)
+        return regex(rule.body, self.rules)
 
     def _repeated(self, expr: Rep) -> str:
         item = self.expr(expr.item, 2)
@@ -117,6 +151,13 @@ class _Printer:
 def string(text: str) -> str:
     """A string literal of Lark."""
     return '"' + "".join(_ESCAPES.get(char) or printable(char) for char in text) + '"'
+
+
+def _rank(expr: Expr) -> int:
+    """2 for text with the marker that ends it, 1 for text and more to the end, 0 for others."""
+    if any(isinstance(node, Thru) for node in walk(expr)):
+        return 2
+    return int(not isinstance(expr, Text) and any(isinstance(node, Text) for node in walk(expr)))
 
 
 def _first_item(expr: Expr) -> Expr:

@@ -14,13 +14,16 @@ from autoparser_gen.grammar.ir import (
     ResponseGrammar,
     Rule,
     Seq,
+    Stop,
     Text,
     Thru,
     nullable,
     nullable_rules,
     references,
+    show_stop,
     walk,
 )
+from autoparser_gen.grammar.until import unreachable
 
 # llama.cpp refuses more, and takes {0,2001} as unlimited without a word.
 MAX_REPETITIONS = 2000
@@ -70,16 +73,25 @@ def _check_choices(rule: Rule) -> None:
                 " engines print and accept it as the empty text."
             )
         if isinstance(node, (Text, Thru)):
-            for stop in node.stops:
-                if not stop or not all(stop[:-1]) or stop == ("",):
-                    raise GrammarError(
-                        f"rule {rule.name!r} has text until an empty marker: a marker that the"
-                        " analysis needs is missing."
-                    )
+            _check_stops(rule, node.stops)
         if isinstance(node, Thru) and node.end not in node.stops:
             raise GrammarError(
                 f"rule {rule.name!r} ends its text with {node.end!r}, which is none of its stops."
             )
+
+
+def _check_stops(rule: Rule, stops: tuple[Stop, ...]) -> None:
+    for stop in stops:
+        if not stop or not all(stop[:-1]) or stop == ("",):
+            raise GrammarError(
+                f"rule {rule.name!r} has text until an empty marker: a marker that the analysis"
+                " needs is missing."
+            )
+    for stop in unreachable(stops):
+        raise GrammarError(
+            f"rule {rule.name!r} has text until {show_stop(stop)}, but a shorter marker in it"
+            " always ends the text first: the markers that the analysis found are ambiguous."
+        )
 
 
 def _check_repetitions(rule: Rule, empty: set[str], outer: int = 1) -> None:

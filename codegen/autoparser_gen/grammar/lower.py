@@ -147,12 +147,16 @@ class _Response:
         return content.mode is ContentMode.ALWAYS_WRAPPED and bool(core(content.start))
 
     def _call_openers(self) -> list[str]:
-        """Every marker that a call could begin with, though some of them only inside a section."""
-        openers = [core(self.format.section_start), core(self.format.per_call_start)]
+        """Every marker that a call could begin with, some of them in a section only.
+
+        A parser takes them all for a call's beginning, so content holds none of them.
+        """
         prefix = core(self.analysis.tools.function.name_prefix)
-        if any(not (char.isalnum() or char in "._:- ") for char in prefix):
-            openers.append(prefix)
-        return list(filter(None, openers))
+        if all(char.isalnum() or char in "._:- " for char in prefix):
+            prefix = ""  # plain words, which prose holds too
+        openers = [core(self.format.section_start), core(self.format.per_call_start), prefix]
+        openers = list(filter(None, openers))
+        return [opener for opener in openers if opener not in openers[0][:-1]]
 
     def _content_stops(self) -> list[str]:
         stops = []

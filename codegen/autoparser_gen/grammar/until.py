@@ -46,6 +46,10 @@ class Automaton:
         """The stops that end where this state is entered."""
         return self._hits[state]
 
+    def all_hits(self) -> list[frozenset[Stop]]:
+        """The stops that end in each of the states."""
+        return self._hits
+
     def step(self, state: int, char: str) -> int:
         """The state after one more character."""
         return self._next[state].get(char, 0)
@@ -117,6 +121,13 @@ def overlapping(stops: Iterable[Stop]) -> bool:
                 if automaton.hits(state):
                     return True
     return False
+
+
+def unreachable(stops: Iterable[Stop]) -> list[Stop]:
+    """The stops that can never end a text, because another one in them ends it earlier."""
+    automaton = Automaton(stops)
+    found = {stop for hits in automaton.all_hits() for stop in hits}
+    return [stop for stop in automaton.stops if stop not in found]
 
 
 def text_regex(stops: Iterable[Stop], *, may_be_empty: bool = True) -> Expr:

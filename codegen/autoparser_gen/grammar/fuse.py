@@ -1,0 +1,279 @@
+"""The same language without look-ahead: text and the marker that ends it as one token.
+
+A lexer takes the longest token. Text as a token of its own would take the beginning of the marker
+with it, so it becomes part of a token for each marker that may follow: "text up to and with
+`<tool_call>`". What follows that marker in the grammar becomes a rule of its own where it holds
+text again, so rules that leave off inside a text turn into right-recursive ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from autoparser_gen.errors import GrammarError
+from autoparser_gen.grammar.ir import (
+    EMPTY,
+    Alt,
+    Builder,
+    Expr,
+    Lit,
+    Ref,
+    Rep,
+    ResponseGrammar,
+    Rule,
+    Seq,
+    Stop,
+    Text,
+    Thru,
+    alt,
+    nullable,
+    nullable_rules,
+    opt,
+    references,
+    seq,
+    walk,
+)
+
+
+def fuse(grammar: ResponseGrammar) -> ResponseGrammar:
+    """The grammar with text and the markers that end it as single tokens.
+
+    Raises GrammarError where a text is followed by something else than one of its stops.
+    """
+    return _Fuser(grammar).run()
+
+
+class _NeedsMore(Exception):
+    """What follows a text lies outside the rule that holds it."""
+
+
+# Stands for what follows a rule, while that rule is converted by itself.
+_OUTSIDE = Ref("")
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A token that an expression can begin with, and what is left of the expression then."""
+
+    token: Rule
+    rest: Expr
+
+
+@dataclass(frozen=True)
+class _Ending:
+    """One way in which a text ends: the token it becomes part of, and what follows that."""
+
+    name: str
+    body: Expr
+    rest: Expr
+
+
+class _Fuser:
+    def __init__(self, grammar: ResponseGrammar) -> None:
+        self.grammar = grammar
+        self.builder = Builder()
+        self.builder.rules = {rule.name: rule for rule in grammar.rules}
+        self.empty = nullable_rules(grammar.rules)
+        self.closed: dict[str, bool] = {}  # rules that hold no text, or all that ends it too
+        self.names: dict[Expr, str] = {}  # of the rules for what follows a fused token
+
+    def run(self) -> ResponseGrammar:
+        """The fused grammar."""
+        start = self.grammar.start
+        body = self.convert(self.grammar[start].body)
+        self.builder.rules[start] = Rule(start, body)
+        for name, rule in self.builder.rules.items():
+            body = _without_outside(rule.body)
+            self.builder.rules[name] = Rule(name, body, rule.token, rule.capture)
+        fused = self.builder.build(start)
+        return ResponseGrammar(fused.rules, start, self.grammar.warnings)
+
+    # ---- expressions that hold text which something after it ends ----
+
+    def convert(self, expr: Expr) -> Expr:
+        """An expression that goes on to the end of the response, without text tokens."""
+        if not self._is_open(expr):
+            return expr
+        first, *following = expr.items if isinstance(expr, Seq) else (expr,)
+        rest = seq(*following)
+        if not self._is_open(first):
+            return self._joined(first, rest) or seq(first, self.convert(rest))
+        if isinstance(first, Ref):
+            rule = self.grammar[first.name]
+            if isinstance(rule.body, Text):
+                return self._fused(rule, rest)
+            return self.convert(seq(rule.body, rest))
+        if isinstance(first, Alt):
+            return alt(*(self.convert(seq(item, rest)) for item in first.items))
+        if isinstance(first, Rep):
+            return self._repeated(first, rest)
+        raise GrammarError(f"text stands where it cannot become part of a token: {first}")
+
+    def _is_open(self, expr: Expr) -> bool:
+        return any(name and not self._is_closed(name) for name in references(expr))
+
+    def _is_closed(self, name: str) -> bool:
+        """Whether what ends every text in a rule is in the rule; then it is converted by itself."""
+        rule = self.grammar[name]
+        if name not in self.closed:
+            self.closed[name] = True  # for rules that refer to themselves
+            known = dict(self.names), dict(self.builder.rules)
+            try:
+                if rule.token:
+                    self.closed[name] = not isinstance(rule.body, Text)
+                elif self._is_open(rule.body):
+                    body = self.convert(seq(rule.body, _OUTSIDE))
+                    self.builder.rules[name] = Rule(name, body, capture=rule.capture)
+            except _NeedsMore:
+                self.closed[name] = False
+                self.names, self.builder.rules = known
+        return self.closed[name]
+
+    def _repeated(self, first: Rep, rest: Expr) -> Expr:
+        whole = seq(first, rest)
+        if first.high is None and not first.low:
+            if whole not in self.names:
+                name = self.names[whole] = self.builder.reserve("further")
+                again = self.convert(seq(first.item, whole))
+                self.builder.define(name, alt(again, self.convert(rest)))
+            return Ref(self.names[whole])
+        once = self.convert(seq(first.item, _one_less(first), rest))
+        return once if first.low else alt(once, self.convert(rest))
+
+    def _following(self, rest: Expr, token: str) -> Expr:
+        """What follows a fused token, as a rule where it holds text again."""
+        if not self._is_open(rest):
+            return rest
+        if rest not in self.names:
+            name = self.names[rest] = self.builder.reserve(f"after-{token}")
+            self.builder.define(name, self.convert(rest))
+        return Ref(self.names[rest])
+
+    # ---- text and what ends it ----
+
+    def _fused(self, text: Rule, rest: Expr) -> Expr:
+        choices = []
+        for ending in self._endings(text, rest):
+            token = self.builder.token(ending.name, ending.body, capture=text.capture)
+            free = isinstance(ending.body, Text)
+            following = self._following(ending.rest, ending.name.partition("-to-")[2])
+            choices.append(token if free else seq(token, following))
+        fused = alt(*choices)
+        return opt(fused) if free else fused
+
+    def _joined(self, first: Expr, rest: Expr) -> Expr | None:
+        """A marker, the text after it and the only marker that ends it, as one token."""
+        before = self.grammar[first.name] if isinstance(first, Ref) and first.name else None
+        text = _first_rule(self.grammar, rest)
+        if before is None or not before.token or text is None or not isinstance(text.body, Text):
+            return None
+        following = seq(*rest.items[1:]) if isinstance(rest, Seq) else EMPTY
+        endings = list(self._endings(text, following))
+        if len(endings) != 1 or isinstance(endings[0].body, Text):
+            return None
+        closer = endings[0].name.partition("-to-")[2]
+        body = seq(Ref(before.name), endings[0].body)
+        token = self.builder.token(f"{before.name}-to-{closer}", body, capture=text.capture)
+        return seq(token, self._following(endings[0].rest, closer))
+
+    def _endings(self, text: Rule, rest: Expr) -> Iterator[_Ending]:
+        """Every way in which a text ends, each once."""
+        found = dict.fromkeys(self._search(text, rest, (), ()))
+        return iter(found)
+
+    def _search(
+        self, text: Rule, rest: Expr, read: Stop, tokens: tuple[Rule, ...]
+    ) -> Iterator[_Ending]:
+        """The endings that begin with what has been `read` of a stop, in these `tokens`."""
+        assert isinstance(text.body, Text)
+        spaced = False
+        for step in self._steps(rest):
+            marker = _marker(step.token)
+            if not marker:
+                spaced = True
+                continue
+            stop = (*read, marker)
+            if stop in text.body.stops:
+                after = seq(*_after_marker(step.token))
+                body = seq(Thru(_inside(text.body.stops), stop), after)
+                yield _Ending(f"{text.name}-to-{step.token.name}", body, step.rest)
+            elif any(other[: len(stop)] == stop for other in text.body.stops):
+                yield from self._search(text, step.rest, stop, (*tokens, step.token))
+            else:
+                raise GrammarError(
+                    f"{text.name!r} is text until {text.body.stops}, but {marker!r} follows it."
+                )
+        if not nullable(rest, self.empty):
+            return
+        if not read:
+            yield _Ending(text.name, text.body, EMPTY)
+        else:
+            space = [opt(Ref(step.token.name)) for step in self._steps(rest) if spaced][:1]
+            inside = Text(_inside(text.body.stops))
+            body = seq(inside, *(Ref(token.name) for token in tokens), *space)
+            yield _Ending(f"{text.name}-to-end", body, EMPTY)
+
+    def _steps(self, expr: Expr) -> Iterator[_Step]:
+        """The tokens that an expression can begin with."""
+        if expr == _OUTSIDE:
+            raise _NeedsMore
+        if isinstance(expr, Lit):
+            yield _Step(Rule("literal", expr, token=True), EMPTY)
+        elif isinstance(expr, Ref):
+            rule = self.grammar[expr.name]
+            if rule.token:
+                yield _Step(rule, EMPTY)
+            else:
+                yield from self._steps(rule.body)
+        elif isinstance(expr, Seq):
+            for at, item in enumerate(expr.items):
+                for step in self._steps(item):
+                    yield _Step(step.token, seq(step.rest, *expr.items[at + 1 :]))
+                if not nullable(item, self.empty):
+                    break
+        elif isinstance(expr, Alt):
+            for item in expr.items:
+                yield from self._steps(item)
+        elif isinstance(expr, Rep):
+            for step in self._steps(expr.item):
+                yield _Step(step.token, seq(step.rest, _one_less(expr)))
+
+
+def _first_rule(grammar: ResponseGrammar, expr: Expr) -> Rule | None:
+    first = expr.items[0] if isinstance(expr, Seq) and expr.items else expr
+    return grammar[first.name] if isinstance(first, Ref) and first.name else None
+
+
+def _one_less(expr: Rep) -> Expr:
+    if expr.high is None:
+        return Rep(expr.item, max(expr.low - 1, 0))
+    high = expr.high - 1
+    return Rep(expr.item, max(expr.low - 1, 0), high) if high else EMPTY
+
+
+def _marker(token: Rule) -> str:
+    """The marker in a token; "" if it is whitespace only."""
+    return next((node.text for node in walk(token.body) if isinstance(node, Lit)), "").strip()
+
+
+def _after_marker(token: Rule) -> tuple[Expr, ...]:
+    """What a token holds behind its marker: whitespace."""
+    items = token.body.items if isinstance(token.body, Seq) else (token.body,)
+    at = next((at for at, item in enumerate(items) if isinstance(item, Lit)), len(items))
+    return items[at + 1 :]
+
+
+def _inside(stops: tuple[Stop, ...]) -> tuple[Stop, ...]:
+    """The stops that can end inside a response."""
+    return tuple(stop for stop in stops if stop[-1])
+
+
+def _without_outside(expr: Expr) -> Expr:
+    if isinstance(expr, Seq):
+        return seq(*(_without_outside(item) for item in expr.items if item != _OUTSIDE))
+    if isinstance(expr, Alt):
+        return alt(*map(_without_outside, expr.items))
+    if isinstance(expr, Rep):
+        return Rep(_without_outside(expr.item), expr.low, expr.high)
+    return EMPTY if expr == _OUTSIDE else expr
