@@ -23,16 +23,25 @@ class ArgumentFindings:
     closer: str
 
 
-def analyze_arguments(
-    study: Study, layout: Layout, behind_name: str, closer: str
-) -> ArgumentFindings:
+@dataclass(frozen=True)
+class Around:
+    """What stands behind a call's name, behind its last value, and behind a name alone."""
+
+    behind_name: str
+    closer: str
+    without_arguments: str | None
+
+
+def analyze_arguments(study: Study, layout: Layout, around: Around) -> ArgumentFindings:
     """T4: what surrounds names and values."""
     middle, joint = _between(layout)
-    cut = extract_argument_separator(study, behind_name, joint, closer)
-    area = without_suffix(behind_name, cut.start)
-    closer = closer[len(cut.end) :]
-    written = describe_values(study, middle)
-    name_suffix, start, end, empty = extract_args_markers(study, area, closer)
+    cut = extract_argument_separator(study, around.behind_name, joint, around.closer)
+    area = without_suffix(around.behind_name, cut.start)
+    closer = around.closer[len(cut.end) :]
+    written = describe_values(study)
+    name_suffix, start, end, empty = extract_args_markers(
+        study, area, closer, around.without_arguments
+    )
     closer = without_suffix_of(closer, end)
     key_end, value_start = extract_argument_value_markers(study, middle, written)
     arguments = Arguments(
@@ -86,16 +95,16 @@ def extract_argument_separator(study: Study, head: str, joint: str, closer: str)
     return cut_joint(head, joint, closer)
 
 
-def extract_args_markers(study: Study, area: str, closer: str) -> tuple[str, str, str, str]:
+def extract_args_markers(
+    study: Study, area: str, closer: str, none: str | None
+) -> tuple[str, str, str, str]:
     """T6: no arguments and 2 arguments tell the container from the function's own markers.
 
     Returns (suffix of the name, container's start and end, what stands in place of all of them).
     """
-    layout = study.layout(calls=1, arguments=0)
-    if layout is None:
+    if none is None:
         return area, "", "", ""
-    study.found("tools.arguments.start", "no arguments / 2 arguments")
-    none = pattern(layout.text[layout.calls[0].end :])
+    study.found("tools.arguments.start", "no arguments / 2 arguments", area, none)
     suffix = shared_start(area, none)
     if not area.strip() or area.strip() == suffix.strip():
         suffix = area
@@ -133,22 +142,27 @@ def _as_literal(found: ArgumentFindings, written: Written) -> ArgumentFindings:
     if opener[-1:] not in pairs or not closer.startswith(pairs[opener[-1]]):
         return found
     literals = written.literals()
+    quote = arguments.value_suffix
+    if quote and arguments.name_suffix.endswith(quote):  # every value is quoted, numbers too
+        literals = replace(literals, quotes=(quote,), bare_strings=False)
+        key_end = arguments.name_suffix[: -len(quote)]
+        arguments = replace(arguments, name_suffix=key_end, value_suffix="")
+    arguments = replace(arguments, literals=literals, value_syntax=ValueSyntax.RAW)
+    name_suffix = (suffix + arguments.start).rstrip()
     if opener.endswith("("):
+        arguments = replace(arguments, start="", end="")
         return replace(
             found,
             mode=ToolMode.PYTHON_CALLS,
-            name_suffix=(suffix + arguments.start).rstrip(),
-            arguments=replace(
-                arguments, start="", end="", literals=literals, value_syntax=ValueSyntax.RAW
-            ),
+            name_suffix=name_suffix,
+            arguments=arguments,
             closer=closer,
         )
+    arguments = replace(arguments, start="{", end="}")
     return replace(
         found,
         mode=ToolMode.TAG_WITH_LITERAL,
-        name_suffix=(suffix + arguments.start).rstrip()[:-1],
-        arguments=replace(
-            arguments, start="{", end="}", literals=literals, value_syntax=ValueSyntax.RAW
-        ),
+        name_suffix=name_suffix[:-1],
+        arguments=arguments,
         closer=closer[1:],
     )

@@ -18,7 +18,11 @@ def without_unknown_tokens(analysis: Analysis) -> Analysis:
             notes.append(f"the end of turn holds the {name}, which is not known: give its text")
     cleaned = _cleaned(replace(analysis, notes=tuple(notes)))
     assert isinstance(cleaned, Analysis)
-    return cleaned
+    return replace(
+        cleaned,
+        end_of_turn=cleaned.end_of_turn.strip(),
+        end_of_turn_after_calls=cleaned.end_of_turn_after_calls.strip(),
+    )
 
 
 def _cleaned(value: Any) -> Any:

@@ -28,6 +28,9 @@ def find_end_of_turn(study: Study) -> TurnEnd:
             f" {study.prober.after_user(content='Answer.')!r} against"
             f" {study.prober.opening(prompt=False)!r}"
         )
+    if not after_content.strip():  # shown in history only
+        history = study.glue("content_to_end", content=True, user_follows=True)
+        after_content = history or after_content
     after_call = study.glue("call_to_end", calls=1)
     study.found("end_of_turn", "content / a call", after_content, after_call or "")
     if after_call is None:

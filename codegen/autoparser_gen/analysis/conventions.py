@@ -46,6 +46,12 @@ CONVENTIONS = (
         "a planted closer cuts text out of history, and no rendering shows an opener",
     ),
     Convention(
+        "closed-in-prompt",
+        "Some chat templates switch reasoning off for good: every prompt holds an empty block.",
+        "chat templates of models tuned not to think",
+        "every generation prompt ends with a marker and its mirrored closer, nothing between them",
+    ),
+    Convention(
         "pairs-in-instructions",
         "Where thinking is asked for in prose alone, the prose names the markers as adjacent pairs.",
         "chat templates whose thinking option only changes the system prompt",
@@ -122,6 +128,14 @@ def mirrored_opener(closer: str) -> str:
             return core.replace(end, start)
     barred = re.fullmatch(r"<([\w:.-]+)\|>", core)
     return f"<|{barred[1]}>" if barred else ""
+
+
+def closed_pair(prompt: str) -> str:
+    """A marker and its mirrored closer, with the whitespace around them, at the end of a prompt."""
+    found = re.search(r"(<[^<>/]+>|\[[^\[\]/]+\])\s*(<[^<>]+>|\[[^\[\]]+\])\s*$", prompt)
+    if found is None or mirrored_closer(found[1]) != found[2]:
+        return ""
+    return found[0]
 
 
 def adjacent_pairs(text: str) -> list[tuple[str, str]]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from autoparser_gen.analysis.layout import Layout
+from autoparser_gen.analysis.marks import MARKER
 from autoparser_gen.analysis.model import Content, Headers
 from autoparser_gen.analysis.study import Study
 from autoparser_gen.probe import needles
-from autoparser_gen.probe.glue import common_prefix, shared_end, shared_start
+from autoparser_gen.probe.glue import common_prefix
 
 _JOINTS = (
     ("reasoning_to_content", {"reasoning": True, "content": True}),
@@ -38,15 +39,16 @@ def _words(study: Study, found: Headers) -> Headers:
     content = study.glue("prompt_to_content", content=True)
     if reasoning is None or content is None:
         return found
-    end = shared_end(reasoning, content)
-    if not end.strip() or end in (reasoning, content):
+    end = _last_marker(reasoning)
+    if not end or _last_marker(content) != end or end in (reasoning, content):
         return found
     words = [text[: -len(end)] for text in (reasoning, content)]
-    channel = shared_start(*words)
+    markers = [marker[0] if (marker := MARKER.match(word)) else "" for word in words]
+    channel = markers[0] if markers[0] == markers[1] else ""
     call = study.layout(calls=1)
     head = _call_head(call, end) if call is not None else ""
     before_name, _, behind_name = head.partition(needles.FUNCTIONS[0])
-    if not channel.strip():  # the word itself is the recipient, behind the same prefix
+    if not channel:  # the word itself is the recipient, behind the same prefix
         recipient = common_prefix((*words, before_name))
         return Headers(
             start=found.start,
@@ -75,6 +77,12 @@ def _words(study: Study, found: Headers) -> Headers:
         namespace=before_name[len(recipient) :],
         content_type=topic[preamble.end() :],
     )
+
+
+def _last_marker(head: str) -> str:
+    """The marker that a header ends with."""
+    markers = MARKER.findall(head)
+    return markers[-1] if markers and head.endswith(markers[-1]) else ""
 
 
 def _call_head(call: Layout, end: str) -> str:

@@ -5,9 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from autoparser_gen.analysis.arguments import analyze_arguments
+from autoparser_gen.analysis.arguments import Around, analyze_arguments
 from autoparser_gen.analysis.layout import Layout
-from autoparser_gen.analysis.marks import NAME, pattern, split_closer, split_opener, with_counter
+from autoparser_gen.analysis.marks import (
+    INDEX,
+    NAME,
+    pattern,
+    split_closer,
+    split_opener,
+    with_counter,
+)
 from autoparser_gen.analysis.model import (
     Arguments,
     CallId,
@@ -43,7 +50,8 @@ def analyze_markup(
         opened = _without_recipient(opened, headers)
     closer, arguments = cut.end, Arguments()
     if form.mode is ToolMode.TAG_WITH_TAGGED:
-        found = analyze_arguments(study, layout, opened.name_suffix, closer)
+        none = _without_arguments(study, opened.name_suffix, headers)
+        found = analyze_arguments(study, layout, Around(opened.name_suffix, closer, none))
         form = replace(form, mode=found.mode)
         opened = replace(opened, name_suffix=found.name_suffix)
         arguments, closer = found.arguments, found.closer
@@ -68,6 +76,20 @@ def _behind_name(study: Study, layout: Layout) -> str:
         text = whole.text[start:end]
         texts.append(pattern(text.replace(needles.IDS[index], needles.IDS[0])))
     return with_counter(*texts) if len(texts) > 1 else texts[0]
+
+
+def _without_arguments(study: Study, behind_name: str, headers: Headers | None) -> str | None:
+    """All that stands behind the name of a call without arguments, to the end of the turn."""
+    layout = study.layout(calls=1, arguments=0)
+    if layout is None:
+        return None
+    none = pattern(layout.text[layout.calls[0].end :])
+    if headers is not None and headers.end and NAME in none:
+        none = none.partition(NAME)[2]
+    before, counter, _ = behind_name.partition(INDEX)
+    if counter and none.startswith(before):
+        none = before + INDEX + none[len(before) :].lstrip("0123456789")
+    return none
 
 
 def extract_function_markers(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autoparser_gen.analysis.conventions import mirrored_opener, shared_words
+from autoparser_gen.analysis.conventions import mirrored_closer, mirrored_opener, shared_words
 from autoparser_gen.analysis.study import Study
 from autoparser_gen.probe import needles, source
 
@@ -32,6 +32,21 @@ def planted_closer(study: Study) -> str:
             -len(literal),
         ),
     ).strip()
+
+
+def planted_pair(study: Study) -> tuple[str, str]:
+    """Two literals, mirror images of each other, between which text is cut out of history."""
+    literals = source.marker_literals(study.prober.renderer)
+    for opener in literals:
+        closer = mirrored_closer(opener)
+        if closer in literals:
+            content = opener + needles.REASONING + closer + needles.CONTENT
+            for follows in (False, True):
+                turn = study.prober.raw_turn(content, user_follows=follows)
+                text = "" if turn is None else turn.text
+                if needles.REASONING not in text and needles.CONTENT in text:
+                    return opener, closer
+    return "", ""
 
 
 def _cutting(study: Study, literals: Sequence[str]) -> list[str]:

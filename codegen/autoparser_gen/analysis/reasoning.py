@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from autoparser_gen.analysis import conventions
 from autoparser_gen.analysis.model import Reasoning, ReasoningMode
-from autoparser_gen.analysis.plants import planted_closer
+from autoparser_gen.analysis.plants import planted_closer, planted_pair
 from autoparser_gen.analysis.study import Study, is_on
 from autoparser_gen.probe import Options, needles
 from autoparser_gen.probe.edges import count_markers
@@ -22,6 +22,8 @@ def analyze_reasoning(study: Study) -> Reasoning:
         found = compare_reasoning_scope(study)
     found = compare_thinking_enabled(study, found)
     if not found.end.strip():
+        found = _closed_in_every_prompt(study, found)
+    if not found.end.strip():
         found = _closer_by_plant(study, found)
     if found.end.strip() and not found.start.strip():
         found = _opener_for(study, found)
@@ -31,7 +33,10 @@ def analyze_reasoning(study: Study) -> Reasoning:
         found = _pair_in_instructions(study, found)
     if found.end.strip() and found.mode is ReasoningMode.NONE:
         found = replace(found, mode=ReasoningMode.TAG_BASED)
-    return _out_of_header(study, found) if found.end.strip() else Reasoning()
+    if not found.end.strip():
+        return Reasoning()
+    found = _out_of_header(study, found)
+    return replace(found, start=found.start.lstrip())
 
 
 # -- R1 and R3: reasoning that history shows ---------------------------------------------------
@@ -52,7 +57,7 @@ def compare_reasoning_presence(study: Study) -> Reasoning:
     study.found("reasoning.end", "reasoning before content / before a call", *texts)
     to_call = study.glue("reasoning_to_call", reasoning=True, calls=1)
     end = to_content if to_call is None else shared_start(to_content, to_call)
-    return _in_this_message(study, Reasoning(ReasoningMode.TAG_BASED, start.lstrip(), end))
+    return _in_this_message(study, Reasoning(ReasoningMode.TAG_BASED, _trimmed(start), end))
 
 
 def compare_reasoning_scope(study: Study) -> Reasoning:
@@ -66,7 +71,12 @@ def compare_reasoning_scope(study: Study) -> Reasoning:
         return Reasoning()
     study.found("reasoning.start", "reasoning with content / with a call")
     end = _closer_before_call(study, start.strip(), to_call)
-    return _in_this_message(study, Reasoning(ReasoningMode.TOOLS_ONLY, start.lstrip(), end))
+    return _in_this_message(study, Reasoning(ReasoningMode.TOOLS_ONLY, _trimmed(start), end))
+
+
+def _trimmed(opener: str) -> str:
+    """An opener without the whitespace before it; whitespace alone may follow one in the header."""
+    return opener.lstrip() or opener
 
 
 def _find_field(study: Study, calls: int) -> bool:
@@ -165,7 +175,7 @@ def _opened_and_closed(study: Study) -> tuple[str, str]:
     others = [text for on, text in marks if text not in off]
     if not off or (len(marks) == 1 and is_on(prefills[0][0]) is None and off[0].strip() != lead):
         return "", ""
-    return (others[0] if others else ""), off[0]
+    return (others[0] if others else ""), off[0].lstrip()
 
 
 def _split_block(block: str) -> tuple[str, str]:
@@ -180,12 +190,32 @@ def _split_block(block: str) -> tuple[str, str]:
 # -- reasoning that no rendering shows ----------------------------------------------------------
 
 
+def _closed_in_every_prompt(study: Study, known: Reasoning) -> Reasoning:
+    """An empty block that stands in every prompt, in the header even ("closed-in-prompt")."""
+    prompts = [prompt for _, prompt in study.prober.prompt_variants()]
+    pair = conventions.closed_pair(prompts[0]) if prompts else ""
+    if not pair or any(not prompt.endswith(pair) for prompt in prompts):
+        return known
+    study.found("reasoning.start", "convention closed-in-prompt")
+    study.found("reasoning.end", "convention closed-in-prompt")
+    if study.header.endswith(pair):
+        study.move_header(len(pair))
+    start, end = _split_block(pair)
+    return replace(known, start=start, end=end)
+
+
 def _closer_by_plant(study: Study, known: Reasoning) -> Reasoning:
     closer = planted_closer(study)
+    if closer:
+        study.found("reasoning.end", f"planted in content: text before {closer!r} is cut out")
+        return replace(known, end=closer)
+    opener, closer = planted_pair(study)
     if not closer:
         return known
-    study.found("reasoning.end", f"planted in content: what stands before {closer!r} is cut out")
-    return replace(known, end=closer)
+    evidence = f"planted in content: text from {opener!r} to {closer!r} is cut out"
+    study.found("reasoning.start", evidence)
+    study.found("reasoning.end", evidence)
+    return replace(known, start=opener, end=closer)
 
 
 def _opener_for(study: Study, known: Reasoning) -> Reasoning:
@@ -199,7 +229,7 @@ def _opener_for(study: Study, known: Reasoning) -> Reasoning:
     opener = conventions.opener_in_header(study.header, end)
     if opener:
         study.found("reasoning.start", "convention opener-in-header")
-        return replace(known, start=opener)
+        return replace(known, start=opener + known.start)
     mirrored = conventions.mirrored_opener(end)
     if mirrored and known.mode is ReasoningMode.NONE:
         study.found("reasoning.start", "convention mirrored-opener")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from autoparser_gen.analysis.content import TurnEnd, without_end, without_reasoning
 from autoparser_gen.analysis.conventions import shared_words
 from autoparser_gen.analysis.json_calls import analyze_json_native
 from autoparser_gen.analysis.layout import Layout
-from autoparser_gen.analysis.marks import MARKER, pattern
+from autoparser_gen.analysis.marks import pattern
 from autoparser_gen.analysis.markup_calls import analyze_markup
 from autoparser_gen.analysis.model import Content, Headers, Reasoning, ToolFormat, ToolMode, Tools
 from autoparser_gen.analysis.study import Study
@@ -76,16 +76,28 @@ def check_per_call_markers(study: Study, known: Known, layout: Layout) -> tuple[
     Returns (cut at the joint, section start, what follows the last call's own closer).
     """
     before = pattern(_before_calls(study, known))
-    after = pattern(without_end(layout.glue("call_to_end") or "", known.end.text))
+    after = pattern(_after_calls(layout, known))
     joint = study.glue("call_to_call", calls=2)
     if joint is None:
-        return Cut(after, "", before), "", ""
+        ends_turn = known.end.after_calls and not shared_words(before, after)
+        return (Cut("", "", before), "", after) if ends_turn else (Cut(after, "", before), "", "")
     one, two = layout, study.layout(calls=2)
     study.found(
         "tools.format.per_call_start", "1 call / 2 calls", one.text, two.text if two else ""
     )
     cut = cut_joint(before, _inside_turn(pattern(joint), known), after)
-    return cut, without_suffix(before, cut.start), after[len(cut.end) :]
+    rest = after[len(cut.end) :]
+    if two is not None and not rest.strip():  # some show the section's end from 2 calls on
+        after = pattern(_after_calls(two, known))
+        rest = after[len(cut.end) :] if after.startswith(cut.end) else rest
+    return cut, without_suffix(before, cut.start), rest
+
+
+def _after_calls(layout: Layout, known: Known) -> str:
+    """What follows the last call inside the turn: a turn ends at its first end of turn."""
+    after = layout.glue("call_to_end") or ""
+    core = known.end.text.strip()
+    return after.partition(core)[0] if core in after and core else without_end(after, core)
 
 
 def _before_calls(study: Study, known: Known) -> str:
@@ -122,18 +134,19 @@ def _inside_turn(joint: str, known: Known) -> str:
     if headers is None or not headers.message_end or headers.start not in joint:
         return joint
     first, _, second = joint.partition(headers.start)
-    return without_suffix(first.rstrip(), headers.message_end) + second.lstrip()
+    return without_suffix(first.rstrip(), headers.message_end) + second
 
 
 def _section_end(known: Known, section_start: str, cut: Cut, rest: str) -> tuple[str, str]:
-    """What closes the section, and what ends the turn instead of the usual end."""
-    if not rest.strip():
-        return "", ""
-    if not known.end.after_calls or not known.end.text.strip():
-        return rest, ""
-    if section_start.strip():
-        return rest, ""
+    """What closes the section, and what ends the turn instead of the usual end.
+
+    Where one call is all that is rendered, what follows it may be its closer or an end of turn: a
+    closer shares a word with the opener.
+    """
+    unlike = bool(known.end.after_calls and known.end.text.strip())
+    message_end = known.headers.message_end if known.headers else ""
+    if unlike and message_end and rest.startswith(message_end):
+        return "", rest.strip()
+    if not rest.strip() or not unlike or section_start.strip():
+        return (rest.rstrip() if rest.strip() else ""), ""
     return "", rest.strip()
-
-
-__all__ = ["MARKER", "Known", "ToolFindings", "analyze_tools", "replace", "shared_words"]

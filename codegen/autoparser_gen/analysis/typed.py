@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autoparser_gen.analysis.marks import pattern
@@ -73,7 +73,7 @@ class Written:
         )
 
 
-def describe_values(study: Study, middle: str) -> Written:
+def describe_values(study: Study) -> Written:
     """Compare how a string and every other type stand between two string arguments."""
     places = [(kind, value, _place(study, value)) for kind, value in TYPED]
     known = [(kind, value, place) for kind, value, place in places if place is not None]
@@ -98,8 +98,6 @@ def describe_values(study: Study, middle: str) -> Written:
 
 
 def _with(written: Written, **changes: Any) -> Written:
-    from dataclasses import replace
-
     return replace(written, **changes)
 
 
@@ -118,7 +116,8 @@ def _place(study: Study, value: Any) -> Place | None:
     text = turn.text[turn.text.index(keys[1]) + len(keys[1]) :]
     text = pattern(text[: text.index(keys[2])])
     for spelling in _spellings(value):
-        at = text.find(spelling)
+        # The last one: attributes before the value may hold the same word.
+        at = text.rfind(spelling)
         if at >= 0:
             return Place(text[:at], spelling, text[at + len(spelling) :])
     inner = [mark for mark in (ITEM, INNER_KEY) if mark in text]

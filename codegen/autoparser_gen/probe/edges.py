@@ -106,6 +106,8 @@ class Edges:
         self.header = main
         relocated = (self.relative(text, "") for text in prompts[1:])
         self.header = _header_of(main, *(text for text in relocated if text[:1] == main[:1]))
+        if self.header.endswith("  "):  # indentation of the chat template's own source
+            self.header = self.header.rstrip(" ")
 
 
 def _header_of(*texts: str) -> str:

@@ -327,7 +327,8 @@ class Prober:
         )
         if whole is None:
             return None
-        header = self.header if whole.startswith(self.header) else ""
+        header = self.header if whole.startswith(self.header) else self.header.rstrip()
+        header = header if whole.startswith(header) else ""
         prompt = self.generation_prompt(tools=bool(calls), options=options)
         if prompt is None or not whole.startswith(prompt):
             prompt = header
