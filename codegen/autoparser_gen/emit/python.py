@@ -16,6 +16,7 @@ from autoparser_gen.grammar.tables import Marker, Tables, build_tables
 
 # Which skeleton a decoder stands in, and which others that one needs before it.
 _DECODERS = {
+    "Header": ("headers",),
     "JsonArguments": ("json_values",),
     "JsonCalls": ("json_values", "json_calls"),
     "RawValue": ("json_values", "raw_values"),
@@ -187,7 +188,8 @@ def _transitions(tables: Tables) -> str:
     parts = []
     for region, rows in tables.transitions.items():
         inner = "\n".join(
-            f'        {marker or python_string("")}: {_row(go)},' for marker, go in rows.items()
+            f"        {marker if marker in tables.markers else python_string(marker)}: {_row(go)},"
+            for marker, go in rows.items()
         )
         parts.append(f"    {python_string(region)}: {{\n{inner}\n    }},")
     body = "\n".join(parts)

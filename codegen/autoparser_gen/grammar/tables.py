@@ -7,7 +7,7 @@ the rows mean is said where they are read, in `emit/skeletons/runtime.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from autoparser_gen.analysis.model import (
@@ -59,7 +59,7 @@ def tokens(text: str) -> list[str]:
     return [t for t in re.split(r"(?<=[>\])}|])\s+(?=[<\[({|])|\s*\n\s*", core) if t]
 
 
-class _Builder:
+class Builder:
     """Collects regions and rows while the parts of a format are laid out."""
 
     def __init__(self, analysis: Analysis) -> None:
@@ -108,16 +108,22 @@ class _Builder:
         marker = names[0]
         return {marker: rows[marker]._replace(opens=go.opens, before=go.before)}
 
+    def only(self, rows: Rows) -> Go | None:
+        """The target of the one row that leaves its marker for the next region, if it is alone."""
+        go = next(iter(rows.values()), None)
+        return Go(go.region) if go is not None and go.stays and len(rows) == 1 else None
+
 
 def build_tables(analysis: Analysis) -> Tables:
     """Lay out the regions of a format: reasoning, content, then calls by their kind."""
-    build = _Builder(analysis)
-    texts = _lay_out_text(build)
-    if analysis.tools.format.mode is not ToolMode.NONE:
-        calls = _Calls(build, texts)
-        calls.lay_out()
-    _end_rows(build, texts)
-    start = "start" if "start" in build.regions else "content"
+    build = Builder(analysis)
+    from autoparser_gen.grammar import table_headers
+
+    if analysis.headers is not None and table_headers.has_messages(analysis):
+        start = table_headers.lay_out_messages(build, analysis.headers)
+    else:
+        start = _lay_out_parts(build)
+    _end_rows(build)
     ordered = _reachable(build, start)
     used = {marker for name in ordered for marker in build.transitions[name]}
     return Tables(
@@ -130,17 +136,25 @@ def build_tables(analysis: Analysis) -> Tables:
     )
 
 
-def _reachable(build: _Builder, start: str) -> list[str]:
+def _reachable(build: Builder, start: str) -> list[str]:
     """The regions in the order in which a turn meets them; those that nothing leads to are left out."""
     ordered = [start]
     for region in ordered:
         targets = [build.regions[region].otherwise]
         targets += [go.region for go in build.transitions[region].values()]
-        ordered += [t for t in dict.fromkeys(targets) if t and t not in ordered]
+        ordered += [t for t in dict.fromkeys(targets) if t in build.regions and t not in ordered]
     return ordered
 
 
-def _lay_out_text(build: _Builder) -> list[str]:
+def _lay_out_parts(build: Builder) -> str:
+    """A turn of reasoning, content and calls; returns the region that it starts in."""
+    texts = _lay_out_text(build)
+    if build.analysis.tools.format.mode is not ToolMode.NONE:
+        Calls(build, texts).lay_out()
+    return "start" if "start" in build.regions else "content"
+
+
+def _lay_out_text(build: Builder) -> list[str]:
     """Reasoning and content regions; returns the text regions, in which calls may begin."""
     analysis = build.analysis
     reasoning, content = analysis.reasoning, analysis.content
@@ -173,14 +187,14 @@ def _lay_out_text(build: _Builder) -> list[str]:
     return [*texts, "reasoning"]
 
 
-def _close_wrapper(build: _Builder) -> None:
+def _close_wrapper(build: Builder) -> None:
     before, core, after = separated(build.analysis.content.end)
     if core:
         name = build.marker("CONTENT_END", core, "content.end")
         build.transitions["response"][name] = Go("content", before=bool(before), after=after)
 
 
-def _end_rows(build: _Builder, texts: Iterable[str]) -> None:
+def _end_rows(build: Builder) -> None:
     """The end of turn, in every text region and after calls that may end without a marker."""
     end = build.analysis.end_of_turn.strip(_SPACE)
     if not end:
@@ -191,12 +205,12 @@ def _end_rows(build: _Builder, texts: Iterable[str]) -> None:
     if before:
         names.insert(0, build.marker("END_OF_TURN_WITH_SPACE", before + end, "end_of_turn"))
     build.region("end", Region("end"))
-    for region in (*texts, *(["calls"] if "calls" in build.regions else [])):
-        for each in names:
-            build.transitions[region].setdefault(each, Go("end"))
     for region, kind in build.regions.items():
-        if kind.ends:
-            build.transitions[region].setdefault(name, Go("end", closes=True))
+        rows = build.transitions[region]
+        if kind.kind == "text":
+            rows.update({each: Go("end") for each in names if each not in rows})
+        elif kind.ends:
+            rows.setdefault(name, Go("end", closes=True))
 
 
 def _space_before(glue: str, marker: str) -> str:
@@ -206,10 +220,10 @@ def _space_before(glue: str, marker: str) -> str:
     return before[len(before.rstrip(_SPACE)) :]
 
 
-class _Calls:
+class Calls:
     """Lays out the regions of calls."""
 
-    def __init__(self, build: _Builder, texts: list[str]) -> None:
+    def __init__(self, build: Builder, texts: list[str]) -> None:
         self.build = build
         self.texts = texts
         tools = build.analysis.tools
@@ -231,9 +245,9 @@ class _Calls:
         if self.format.mode is ToolMode.JSON_NATIVE:
             self._json_native()
         elif self.format.mode is ToolMode.TAG_WITH_JSON:
-            self._tagged_name(self._json_arguments)
+            self._tagged_name(self.json_arguments)
         elif self.format.mode is ToolMode.TAG_WITH_TAGGED:
-            self._tagged_name(self._tagged_arguments)
+            self._tagged_name(self.tagged_arguments)
         self._open_rows()
 
     # ---- What opens a call ----
@@ -334,7 +348,7 @@ class _Calls:
         if suffix:
             build.region("after_name", Region("gap"), following)
             following = build.chain(
-                suffix, self._only(following) or Go("after_name"), "name_suffix"
+                suffix, self.build.only(following) or Go("after_name"), "name_suffix"
             )
         if call_id.pos is CallIdPosition.BETWEEN_FUNC_AND_ARGS:
             following = {**following, **self._id_rows(following)}
@@ -361,36 +375,35 @@ class _Calls:
             )
             self.openers = {**self.openers, **rows}
 
-    def _only(self, rows: Rows) -> Go | None:
-        """The row's target where the region that follows is read from where it stands."""
-        go = next(iter(rows.values()), None)
-        return Go(go.region) if go is not None and go.stays and len(rows) == 1 else None
-
     def _id_rows(self, following: Rows) -> Rows:
         build = self.build
         prefix = build.markers_of("ID_PREFIX", self.call_id.prefix, "tools.call_id.prefix")
         suffix = build.markers_of("ID_SUFFIX", self.call_id.suffix, "tools.call_id.suffix")
-        go = self._only(following) or Go("after_name")
+        go = self.build.only(following) or Go("after_name")
         rows = build.chain(suffix, go, "id_suffix") if suffix else following
         build.region("id", Region("field", "id"), rows)
         return build.chain(prefix, Go("id"), "id_prefix")
 
-    def _closing(self) -> list[str]:
+    def _closing(self, more: str) -> list[str]:
         """The markers from the end of the arguments to the end of the call."""
         build = self.build
+        if more:
+            text = self.function.close + self.format.per_call_end + more
+            return build.markers_of("CALL_END", text, "tools.function.close")
         close = build.markers_of("FUNCTION_CLOSE", self.function.close, "tools.function.close")
         return close + build.markers_of(
             "CALL_END", self.format.per_call_end, "tools.format.per_call_end"
         )
 
-    def _json_arguments(self) -> Rows:
+    def json_arguments(self, more: str = "") -> Rows:
+        """Arguments that are one JSON object; `more` closes the call besides its own markers."""
         build = self.build
         build.region("arguments", Region("data", "arguments"), {"": Go("call_end")})
         build.decoders["arguments"] = "JsonArguments"
         rows: Rows = {}
         if self.call_id.pos is CallIdPosition.POST_ARGS:
             rows = self._id_after_arguments()
-        elif closing := self._closing():
+        elif closing := self._closing(more):
             rows = build.chain(closing, Go(self.after, closes=True), "closing")
         build.region("call_end", Region("gap", ends=True), rows)
         opening = tokens(self.arguments.start)
@@ -417,12 +430,12 @@ class _Calls:
 
     # ---- Arguments in markup ----
 
-    def _tagged_arguments(self) -> Rows:
+    def tagged_arguments(self, more: str = "") -> Rows:
         """Key and value regions; returns the rows that follow the name."""
         build, arguments = self.build, self.arguments
         path = "tools.arguments."
         end = build.markers_of("ARGUMENTS_END", arguments.end, path + "end")
-        closing = end + self._closing()
+        closing = end + self._closing(more)
         prefix = build.markers_of("KEY_PREFIX", arguments.name_prefix, path + "name_prefix")
         after_key = self._after_key()
         build.region("key", Region("field", "key"), after_key)

@@ -148,6 +148,8 @@ class Decoder:
     done = False
     failed = False
     completed = False  # a call of several has become complete; the parser resets it
+    row = ""  # the row of TRANSITIONS to take when it is done
+    name = ""  # a function's name that it has read
     expected = "a value"
 
     def read(self, text: str, at: int, end: int) -> int:
@@ -281,7 +283,7 @@ class Parser:
         self._space: list[str] = []  # whitespace in text: what follows decides what it is
         self._blank = True  # the text since the last marker is only whitespace
         self._line_blank = True  # the line so far is only whitespace
-        self._text_region = START  # the text region where the call, or the end of turn, was found
+        self._text_region = "content"  # the text region that was left last
         self._held: list[str] | None = None  # the call's text from its opener on
         self._held_space = ""  # whitespace before the opener: a separator if the call completes
         self.bare = False  # the call in progress has no marker
@@ -527,19 +529,24 @@ class Parser:
         if self._decoder is None:
             self._decoder = DECODERS[self._region](self)
         decoder, end = self._decoder, self._end(final)
-        at = decoder.read(self._buffer, self._at, end)
-        if decoder.failed:
+        undecided = bool(REGIONS[self._region].otherwise)
+        at = decoder.read(self._buffer, max(self._from, self._scanned), end)
+        if decoder.failed or (undecided and final and not decoder.done):
             return self._fail(at)
-        self._keep(at)
         self._scanned = at
+        if not undecided:
+            self._keep(at)
         if decoder.completed:
             decoder.completed = False
             self._complete()
             self._held = []
             return True
         if decoder.done:
-            self._decoder = None
-            self._follow("", self._table[self._region][""], at)
+            self._decoder, self._undecided = None, False
+            start = self._at if undecided else at
+            self._follow(self._buffer[start:at], self._table[self._region][decoder.row], start)
+            if decoder.name:
+                self.call_name(decoder.name)
             return True
         if final and decoder.ends():
             self._complete()
@@ -565,13 +572,16 @@ class Parser:
     def _follow(self, marker: str, go: Go, at: int) -> None:
         """Take a row of the table: the marker stands at an index of the buffer."""
         target = REGIONS[go.region]
+        if REGIONS[self._region].kind == "text":
+            self._text_region = self._region
         stop = at if go.stays or go.bare else at + len(marker)
-        if target.kind == "end":
-            if go.closes:  # the end of turn completes a call that closes itself
+        if target.kind == "end" or target.otherwise == "back":
+            if go.closes:  # what follows a call that closes itself completes it
                 self._keep(at)
                 self._complete()
-                self._region = self._text_region
-            self._text_region, self._undecided = self._region, True
+            elif self._at < at:
+                self._keep(at)
+            self._undecided = True
         elif not target.otherwise or not self._undecided:
             if self._undecided:
                 self._decide()
@@ -601,8 +611,10 @@ class Parser:
                 self._complete()
             return
         as_text = self._kept_as_text(go.region)
+        foreign = REGIONS[go.region].collects == "incomplete"
         self._joint(go.before and not as_text)
-        self._give("content" if as_text else "marker", self._buffer[self._at : stop])
+        kind = "content" if as_text else "incomplete" if foreign else "marker"
+        self._give(kind, self._buffer[self._at : stop])
         self._at = stop
 
     def _kept_as_text(self, region: str) -> bool:
@@ -627,8 +639,11 @@ class Parser:
 
     def _fall_back(self) -> bool:
         """Nothing fits: the marker was text of the region before, and so is what follows it."""
-        self._region = REGIONS[self._region].otherwise or self._text_region
+        before = REGIONS[self._region].otherwise
+        self._region = self._text_region if before in ("", "back") else before
         self._from = self._scanned = self._at
+        if REGIONS[self._region].kind == "text":
+            self._decoder = None
         if self._undecided:
             self._undecided = False
             self._scanned = self._at + 1  # its first character is text: search on behind it
@@ -716,15 +731,15 @@ class Parser:
         elif kind == "reasoning":
             self._reasoning.append(text)
             self._out.append(Delta(reasoning_content=text))
+        elif kind == "incomplete":
+            self._incomplete += text
+            self._out.append(Delta(incomplete=text))
 
     # ---- Calls ----
 
     def _open(self, go: Go) -> None:
         """A call, or a section of calls, begins at `_at`."""
-        collects = REGIONS[self._region].collects
-        if collects:
-            self._text_region = self._region
-        if collects == "reasoning" and self._draft is None:
+        if REGIONS[self._region].collects == "reasoning" and self._draft is None:
             self._draft, self._draft_region = [], self._region
         if go.before or self._blank:
             self._held_space = "".join(self._space)
@@ -913,9 +928,7 @@ class Parser:
             if unnamed:
                 self._give(self._text_kind(), text)
             else:
-                self._incomplete = text
                 self._give("incomplete", text)
-                self._out.append(Delta(incomplete=text))
             return
         if self._draft is not None:
             self._release_draft()

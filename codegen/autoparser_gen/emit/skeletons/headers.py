@@ -1,0 +1,87 @@
+"""Decoder for the header of a message, where a turn holds several messages."""
+
+from __future__ import annotations
+
+import re
+
+from autoparser_gen.emit.skeletons.runtime import _NAME, _SPACE, Decoder, Parser
+
+CHANNEL = "<|channel|>"
+HEADER_START = "<|start|>"
+ROLE = "assistant"
+HEADER_END = "<|message|>"
+HEADER_WORDS = {"analysis": "reasoning", "final": "content", "commentary": "content"}
+RECIPIENT = "to="
+NAMESPACE = "functions."
+NAME_IN_HEADER = True
+
+# ==== Begin headers block (identical in every file that has it) ====
+
+
+class Header(Decoder):
+    """Reads a header by its words, whatever their order: they say what the message is.
+
+    `row` is then the row to take: reasoning, content, call, or foreign for a recipient that is
+    neither the user nor a function. Words that mean nothing here are ignored.
+    """
+
+    expected = "the header of a message"
+
+    def __init__(self, parser: Parser) -> None:
+        self._parser = parser
+        self._text = ""
+
+    def read(self, text: str, at: int, end: int) -> int:
+        """Read text[at:end]; returns the index of the first character not read."""
+        start = at - len(self._text)
+        stop = text.find(HEADER_END, max(start, at - len(HEADER_END) + 1), end)
+        self._text = text[start : stop if stop >= 0 else end]
+        self.failed = not self._begins_well()
+        if self.failed or stop < 0:
+            return at if self.failed else end
+        self.failed = not self._decide()
+        self.done = not self.failed
+        return stop + len(HEADER_END)
+
+    def _begins_well(self) -> bool:
+        """Whether the text so far may become a header."""
+        text = self._text.lstrip(_SPACE)
+        if ROLE and (text.startswith(ROLE) or ROLE.startswith(text)):
+            text = text[len(ROLE) :].lstrip(_SPACE)
+        if "\n" in text or HEADER_START in text:
+            return False
+        return any(text.startswith(m) or m.startswith(text) for m in (CHANNEL, RECIPIENT) if m) or (
+            not RECIPIENT and _is_name(text)
+        )
+
+    def _decide(self) -> bool:
+        """What the words say; False where they say nothing."""
+        channel = (
+            self._text.rpartition(CHANNEL)[2].split() if CHANNEL and CHANNEL in self._text else ()
+        )
+        row = HEADER_WORDS.get(_word(channel[0]), "") if channel else ""
+        recipients = [self._text.strip()] if not RECIPIENT else self._text.split(RECIPIENT)[1:]
+        for recipient in map(_word, recipients):
+            name = recipient.removeprefix(NAMESPACE)
+            if recipient in HEADER_WORDS:
+                row = HEADER_WORDS[recipient]
+            elif name != recipient or not NAMESPACE or name in (self._parser.schemas or ()):
+                row = "call"
+                if NAME_IN_HEADER:
+                    self.name = name
+            elif recipient not in ("user", "all", ROLE):
+                row = "foreign"
+        self.row = row
+        return bool(row) and (row != "call" or not NAME_IN_HEADER or _is_name(self.name))
+
+
+def _word(text: str) -> str:
+    """A word of a header: up to a space or the next marker."""
+    return re.split(r"[\s<]", text, maxsplit=1)[0]
+
+
+def _is_name(text: str) -> bool:
+    return _NAME.fullmatch(text) is not None
+
+
+# ==== End headers block ====
