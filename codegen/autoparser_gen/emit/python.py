@@ -17,9 +17,9 @@ from autoparser_gen.grammar.tables import Marker, Tables, build_tables
 # Which skeleton a decoder stands in, and which others that one needs before it.
 _DECODERS = {
     "Header": ("headers",),
-    "JsonArguments": ("json_values",),
-    "JsonCalls": ("json_values", "json_calls"),
-    "RawValue": ("json_values", "raw_values"),
+    "JsonArguments": ("numbers", "json_values"),
+    "JsonCalls": ("numbers", "json_values", "json_calls"),
+    "RawValue": ("numbers", "json_values", "raw_values"),
 }
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from autoparser_gen.emit.skeletons.numbers import _NUMBER, _NUMBER_CLASS
 from autoparser_gen.emit.skeletons.runtime import Decoder, Parser, _past_space
 
 # ==== Begin JSON block (identical in every file that has it) ====
@@ -13,19 +14,6 @@ from autoparser_gen.emit.skeletons.runtime import Decoder, Parser, _past_space
 _STRING_RUN = re.compile(r'[^"\\\x00-\x1f]*')
 _SIMPLE_ESCAPES = frozenset('"\\/bfnrt')
 _WORDS = {"t": "true", "f": "false", "n": "null"}
-# Where a number can go on: state -> character class -> state. A number may end in a capitalised one.
-_NUMBER = {
-    "minus": {"0": "Zero", "1": "Integer"},
-    "Zero": {".": "point", "e": "exponent"},
-    "Integer": {"0": "Integer", "1": "Integer", ".": "point", "e": "exponent"},
-    "point": {"0": "Fraction", "1": "Fraction"},
-    "Fraction": {"0": "Fraction", "1": "Fraction", "e": "exponent"},
-    "exponent": {"+": "sign", "0": "Digits", "1": "Digits"},
-    "sign": {"0": "Digits", "1": "Digits"},
-    "Digits": {"0": "Digits", "1": "Digits"},
-}
-_NUMBER_CLASS = {**dict.fromkeys("123456789", "1"), "0": "0", ".": "."}
-_NUMBER_CLASS |= {**dict.fromkeys("eE", "e"), **dict.fromkeys("+-", "+")}
 
 
 def _refuse(text: str) -> Any:
@@ -125,7 +113,7 @@ class JsonValue:
         elif char in _WORDS:
             self._word, self._expect = _WORDS[char][1:], "word"
         elif char == "-" or char.isascii() and char.isdigit():
-            self._number = "minus" if char == "-" else "Zero" if char == "0" else "Integer"
+            self._number = _NUMBER["start"][_NUMBER_CLASS[char]]
             self._expect = "number"
         else:
             return False

@@ -150,6 +150,7 @@ class Decoder:
     completed = False  # a call of several has become complete; the parser resets it
     row = ""  # the row of TRANSITIONS to take when it is done
     name = ""  # a function's name that it has read
+    final = False  # no text will follow: set before the last read
     expected = "a value"
 
     def read(self, text: str, at: int, end: int) -> int:
@@ -530,6 +531,7 @@ class Parser:
             self._decoder = DECODERS[self._region](self)
         decoder, end = self._decoder, self._end(final)
         undecided = bool(REGIONS[self._region].otherwise)
+        decoder.final = final
         at = decoder.read(self._buffer, max(self._from, self._scanned), end)
         if decoder.failed or (undecided and final and not decoder.done):
             return self._fail(at)

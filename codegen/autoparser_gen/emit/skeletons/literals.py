@@ -1,0 +1,466 @@
+"""Literals that are not JSON, such as Python's: read as they come in, written as JSON text."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+
+from autoparser_gen.emit.skeletons.numbers import _NUMBER, _NUMBER_CLASS
+from autoparser_gen.emit.skeletons.runtime import _SPACE, _match_end, _past_space
+
+# ==== Begin literals block (identical in every file that has it) ====
+
+_LITERAL_WORDS = {
+    "True": "true",
+    "False": "false",
+    "None": "null",
+    "true": "true",
+    "false": "false",
+    "null": "null",
+}
+_CLOSERS = {"[": "]", "(": ")", "{": "}"}
+_ESCAPES = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "b": "\b",
+    "f": "\f",
+    "v": "\v",
+    "a": "\a",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+    "\n": "",
+}
+_HEX_WIDTHS = {"x": 2, "u": 4, "U": 8}
+_HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
+_OCTAL_DIGITS = frozenset("01234567")
+_LAST_CODE_POINT = 0x10FFFF
+# A key without quotes; a value whose opening quote is missing.
+_BARE_KEY = re.compile(r"[^:,{}\[\]()<>\"'\x00-\x1f]*")
+_BARE_VALUE = re.compile(r"[^,{}\[\]\n]*")
+_SPACES = r"\s{0,99}"  # what is looked at again with every piece of text must have a limit
+# How an argument begins behind another one, where keys stand without quotes.
+_NEXT_ARGUMENT = (",", _SPACES, r"[\w.$-]{1,64}", ":")
+_LONGEST_OPENER = 199
+
+
+def _json_text(text: str) -> str:
+    """Text as it stands inside a JSON string."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _ahead(*steps: str) -> str:
+    """A pattern of what must follow. Its group matches unless the text ends before that is clear."""
+    pattern = "()"
+    for step in reversed(steps):
+        pattern = rf"(?:\Z|{step}{pattern})"
+    return pattern
+
+
+def _held(text: str, at: int, end: int, marker: str) -> int:
+    """Index from which the end of text[at:end] may begin a marker; `end` where it cannot."""
+    for start in range(max(at, end - len(marker) + 1), end):
+        if marker.startswith(text[start:end]):
+            return start
+    return end
+
+
+# What follows a string that is a key, an item, a value in an object or all there is.
+_BEHIND_STRING = {
+    ":": re.compile(_ahead(_SPACES, ":")),
+    "]": re.compile(_ahead(_SPACES, r"[,\]]")),
+    ")": re.compile(_ahead(_SPACES, r"[,)]")),
+    "}": re.compile(_ahead(_SPACES, "[,}]")),
+    "": re.compile("()"),
+}
+
+
+class EscapedString:
+    """A string with Python's escapes, read from behind its opening quote, written as JSON text.
+
+    As in Python, three quotes in a row open one that three close. Unlike there, lines may break.
+    """
+
+    def __init__(self, quote: str, out: list[str]) -> None:
+        self.done = False
+        self.failed = False
+        self._out = out
+        self._quote = quote
+        self._run = re.compile(rf"[^\\{quote}]*")
+        self._closing = 0  # how many quotes close it; 0 while there have been only quotes
+        self._quotes = 0  # in a row
+        self._escape: str | None = None  # what has been read of an escape, behind the backslash
+        self._high = 0  # the first half of a surrogate pair
+
+    def read(self, text: str, at: int, end: int, final: bool) -> int:
+        """Read text[at:end]; returns the index of the first character not read."""
+        del final  # where the string ends depends on nothing that follows
+        while at < end and not self.done and not self.failed:
+            if self._escape is not None:
+                at += self._take_escape(text[at], self._escape)
+            elif text[at] == self._quote:
+                self._count_quote()
+                at += 1
+            elif self._quotes and not self._closing:
+                self.done = True  # it was empty
+            else:
+                at = self._read_run(text, at, end)
+        return at
+
+    def _count_quote(self) -> None:
+        self._quotes += 1
+        if not self._closing and self._quotes == 2:
+            self._closing, self._quotes = 3, 0
+        elif self._quotes == self._closing:
+            self._flush()
+            self.done = True
+
+    def _read_run(self, text: str, at: int, end: int) -> int:
+        self._closing = self._closing or 1
+        self._write(self._quote * self._quotes)
+        self._quotes = 0
+        found = self._run.match(text, at, end)
+        stop = at if found is None else found.end()
+        self._write(text[at:stop])
+        if stop < end and text[stop] == "\\":
+            self._escape = ""
+            stop += 1
+        return stop
+
+    def _take_escape(self, char: str, escape: str) -> bool:
+        """Take a character of an escape; False where it does not belong to it."""
+        if not escape:
+            coded = char in _HEX_WIDTHS or char in _OCTAL_DIGITS
+            self._escape = char if coded else None
+            if not coded:
+                self._write(_ESCAPES.get(char, "\\" + char))
+            return True
+        if escape[0] in _HEX_WIDTHS:
+            return self._take_hex(char, escape)
+        if char in _OCTAL_DIGITS and len(escape) < 3:
+            self._escape = escape + char
+            return True
+        self._write_code(int(escape, 8))
+        return False
+
+    def _take_hex(self, char: str, escape: str) -> bool:
+        digits, width = escape[1:] + char, _HEX_WIDTHS[escape[0]]
+        if char not in _HEX_DIGITS or int(digits.ljust(width, "0"), 16) > _LAST_CODE_POINT:
+            self.failed = True
+            return False
+        self._escape = escape + char
+        if len(digits) == width:
+            self._write_code(int(digits, 16))
+        return True
+
+    def _write_code(self, code: int) -> None:
+        """A code point written by its number; two surrogates that fit make one character."""
+        self._escape = None
+        if self._high and 0xDC00 <= code < 0xE000:
+            code += ((self._high - 0xD800) << 10) + 0x10000 - 0xDC00
+            self._high = 0
+        if 0xD800 <= code < 0xDC00:
+            self._flush()
+            self._high = code
+        elif 0xDC00 <= code < 0xE000:
+            self._out.append(f"\\u{code:04x}")
+        else:
+            self._write(chr(code))
+
+    def _write(self, text: str) -> None:
+        if text:
+            self._flush()
+            self._out.append(_json_text(text))
+
+    def _flush(self) -> None:
+        """Half of a surrogate pair without the other: as an escape, for it is no character."""
+        if self._high:
+            self._out.append(f"\\u{self._high:04x}")
+            self._high = 0
+
+
+class VerbatimString:
+    """A string that nothing is escaped in, read from behind its opening quote, written as JSON text.
+
+    It ends at a quote with a match of `follows` behind it (see `_ahead`); other quotes are text.
+    `opener` is how the next argument begins, if quotes are known to be left out before it: where it
+    stands, the string has ended. What is not clear yet is left to be read with the next piece.
+    """
+
+    def __init__(
+        self, quote: str, out: list[str], follows: re.Pattern[str], opener: tuple[str, ...] = ()
+    ) -> None:
+        self.done = False
+        self.failed = False
+        self._out = out
+        self._quote = quote
+        self._follows = follows
+        self._search, self._partial = _closers(quote, opener)
+
+    def read(self, text: str, at: int, end: int, final: bool) -> int:
+        """Read text[at:end]; returns the index of the first character not read."""
+        scanned = at
+        while (found := self._search.search(text, scanned, end)) is not None:
+            stop, behind = found.start(), self._follows.match(text, found.end(), end)
+            if behind is not None and (behind.lastindex or final):
+                self.done = True
+                self._out.append(_json_text(text[at : found.end() - len(self._quote)]))
+                return found.end()
+            self.done = behind is None and found.group() != self._quote
+            if self.done or behind is not None:
+                break
+            scanned = stop + 1
+        else:
+            rest = self._partial.search(text, max(scanned, end - _LONGEST_OPENER), end)
+            stop = end if final or rest is None else rest.start()
+        self._out.append(_json_text(text[at:stop]))
+        return stop
+
+
+@lru_cache
+def _closers(quote: str, opener: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Patterns of what may close a string, and of what may be the beginning of that."""
+    whole = [re.escape(quote)]
+    partial = [_ahead(*map(re.escape, quote))]
+    if opener:
+        whole.append("".join(opener) + whole[0])
+        partial.append(_ahead(*opener, *map(re.escape, quote)))
+    return re.compile("|".join(whole)), re.compile("|".join(partial))
+
+
+class _Open:
+    """A list, tuple or object that is being read."""
+
+    def __init__(self, closer: str) -> None:
+        self.closer = closer
+        self.keys: set[str] = set()  # of an object, as JSON text
+        self.items = 0
+        self.commas = 0
+
+
+class Literal:
+    """One literal, read as it comes in and written as JSON text; no recursion on its depth.
+
+    `done` once it is closed, a number by the first character behind it. Set `final` when no text
+    will follow. With `escapes` it is Python's. Without, `quotes` may be any texts, keys need none,
+    and a quote may be missing.
+    """
+
+    def __init__(self, quotes: tuple[str, ...] = ("'", '"'), escapes: bool = True) -> None:
+        self.done = False
+        self.failed = False
+        self.final = False
+        self._quotes = quotes
+        self._escapes = escapes
+        self._expect = "value"
+        self._stack: list[_Open] = []
+        self._out: list[str] = []
+        self._string: EscapedString | VerbatimString | None = None
+        self._pieces: list[str] = []  # of a key, a word or a value without quotes
+        self._number = ""
+        self._waits = False  # what stands next is not clear yet
+
+    def take(self) -> str:
+        """The JSON text that has been written since the last time."""
+        text = "".join(self._out)
+        self._out.clear()
+        return text
+
+    def read(self, text: str, at: int, end: int) -> int:
+        """Read text[at:end]; returns the index of the first character not read."""
+        self._waits = False
+        while at < end and not self.done and not self.failed and not self._waits:
+            if self._string is not None:
+                at = self._read_string(self._string, text, at, end)
+            elif self._expect == "number":
+                at = self._read_number(text, at, end)
+            elif self._expect == "word":
+                at += self._take_word(text[at])
+            elif self._expect == "bare key":
+                at = self._read_bare_key(text, at, end)
+            elif self._expect == "bare value":
+                at = self._read_bare_value(text, at, end)
+            else:
+                at = _past_space(text, at, end)
+                if at < end:
+                    at = self._take(text, at, end)
+        return at
+
+    def _take(self, text: str, at: int, end: int) -> int:
+        """What stands behind whitespace: punctuation, or the beginning of a key or value."""
+        char = text[at]
+        if self._expect == "comma":
+            return at + self._take_comma(char)
+        if self._expect == ":":
+            self.failed, self._expect = char != ":", "value"
+            self._out.append(": ")
+            return at if self.failed else at + 1
+        if self._expect != "value" and char == self._stack[-1].closer:
+            return at + self._close(char)
+        quote = self._quote_at(text, at, end)
+        if quote is None:
+            self._waits = True
+            return at
+        return at + (self._open_key if self._expect == "key" else self._open_value)(char, quote)
+
+    def _quote_at(self, text: str, at: int, end: int) -> str | None:
+        """The quote that stands here, "" if there is none; None where more text may make it one."""
+        for quote in self._quotes:
+            if text.startswith(quote, at, end):
+                return quote
+            if quote.startswith(text[at : min(end, at + len(quote))]) and not self.final:
+                return None
+        return ""
+
+    def _open_key(self, char: str, quote: str) -> int:
+        """A key begins; returns the size of what has been read."""
+        self._pieces.clear()
+        if quote:
+            self._open_string(quote, self._pieces, ":")
+        elif self._escapes or not _BARE_KEY.fullmatch(char):
+            self.failed = True
+        else:
+            self._expect = "bare key"
+        return len(quote)
+
+    def _open_value(self, char: str, quote: str) -> int:
+        """A value begins; returns the size of what has been read."""
+        if self._expect == "item":
+            self._separate()
+        self._pieces.clear()
+        if quote:
+            self._out.append('"')
+            self._open_string(quote, self._out, self._stack[-1].closer if self._stack else "")
+            return len(quote)
+        if char in _CLOSERS:
+            self._out.append("{" if char == "{" else "[")
+            self._stack.append(_Open(_CLOSERS[char]))
+            self._expect = "key" if char == "{" else "item"
+            return 1
+        if not self._escapes:
+            self._expect = "bare value"
+        elif _NUMBER_CLASS.get(char) in _NUMBER["start"]:
+            self._expect, self._number = "number", "start"
+        else:
+            self._expect = "word"
+        return 0
+
+    def _open_string(self, quote: str, out: list[str], closer: str) -> None:
+        if self._escapes:
+            self._string = EscapedString(quote, out)
+        else:
+            opener = _NEXT_ARGUMENT if closer == "}" else ()
+            self._string = VerbatimString(quote, out, _BEHIND_STRING[closer], opener)
+
+    def _separate(self) -> None:
+        self._out.append(", " if self._stack[-1].items else "")
+        self._stack[-1].items += 1
+
+    def _take_comma(self, char: str) -> bool:
+        if char != ",":
+            return self._close(char)
+        self._stack[-1].commas += 1
+        self._expect = "key" if self._stack[-1].closer == "}" else "item"
+        return True
+
+    def _close(self, char: str) -> bool:
+        top = self._stack[-1]
+        # Parentheses around a single value make no tuple without a comma.
+        self.failed = char != top.closer or (char == ")" and top.items == 1 and not top.commas)
+        if not self.failed:
+            self._stack.pop()
+            self._end_value("}" if char == "}" else "]")
+        return not self.failed
+
+    def _end_value(self, text: str) -> None:
+        self._out.append(text)
+        self._expect = "comma"
+        self.done = not self._stack
+
+    def _end_key(self, key: str) -> None:
+        """A key, as JSON text: one that stands twice makes the object malformed."""
+        keys = self._stack[-1].keys
+        self.failed, self._expect = key in keys, ":"
+        keys.add(key)
+        self._separate()
+        self._out.append(f'"{key}"')
+
+    def _read_string(
+        self, string: EscapedString | VerbatimString, text: str, at: int, end: int
+    ) -> int:
+        stop = string.read(text, at, end, self.final)
+        self.failed, self._waits = string.failed, not string.done
+        if not string.done:
+            return stop
+        self._string = None
+        if self._expect != "key":
+            self._end_value('"')
+            return stop
+        self._end_key("".join(self._pieces))
+        return stop - 1 if self.failed else stop
+
+    def _read_number(self, text: str, at: int, end: int) -> int:
+        start = at
+        while at < end and (state := _NUMBER[self._number].get(_NUMBER_CLASS.get(text[at], ""))):
+            self._number, at = state, at + 1
+        self._out.append(text[start:at])
+        if at < end and self._number[0].isupper():
+            self._end_value("")
+        else:
+            self.failed = at < end
+        return at
+
+    def _take_word(self, char: str) -> bool:
+        self._pieces.append(char)
+        word = "".join(self._pieces)
+        self.failed = not any(known.startswith(word) for known in _LITERAL_WORDS)
+        if word in _LITERAL_WORDS:
+            self._end_value(_LITERAL_WORDS[word])
+        return not self.failed
+
+    def _read_bare_key(self, text: str, at: int, end: int) -> int:
+        stop = _match_end(_BARE_KEY, text, at, end)
+        self._pieces.append(text[at:stop])
+        if stop < end:
+            self._end_key(_json_text("".join(self._pieces).rstrip(_SPACE)))
+        return stop
+
+    def _read_bare_value(self, text: str, at: int, end: int) -> int:
+        """A number, a word, or a string whose opening quote is missing."""
+        limit, quote = _match_end(_BARE_VALUE, text, at, end), self._quotes[0]
+        stop = text.find(quote, at, min(end, limit + len(quote)))
+        closes = stop >= 0
+        if not closes:
+            stop = limit if limit < end or self.final else _held(text, at, end, quote)
+        self._pieces.append(text[at:stop])
+        if closes:
+            return self._end_unopened(text, stop, end)
+        if stop == limit < end:
+            value = "".join(self._pieces).rstrip(_SPACE)
+            self.failed = value not in _LITERAL_WORDS and not _is_number(value)
+            self._end_value(_LITERAL_WORDS.get(value, value))
+        self._waits = stop < limit
+        return stop
+
+    def _end_unopened(self, text: str, at: int, end: int) -> int:
+        """The closing quote of a string that has no opening one: it must close."""
+        closer = self._stack[-1].closer if self._stack else ""
+        behind = _BEHIND_STRING[closer].match(text, at + len(self._quotes[0]), end)
+        if behind is not None and not behind.lastindex and not self.final:
+            self._waits = True
+            return at
+        self.failed = behind is None
+        self._end_value(f'"{_json_text("".join(self._pieces))}"')
+        return at + len(self._quotes[0])
+
+
+def _is_number(text: str) -> bool:
+    state = "start"
+    for char in text:
+        state = _NUMBER.get(state, {}).get(_NUMBER_CLASS.get(char, ""), "")
+    return state[:1].isupper()
+
+
+# ==== End literals block ====
