@@ -56,7 +56,8 @@ def separated(text: str) -> tuple[str, str, str]:
 def tokens(text: str) -> list[str]:
     """A run of markup as single markers: whitespace between markers is not significant in calls."""
     core = separated(text)[1]
-    return [t for t in re.split(r"(?<=[>\])}|])\s+(?=[<\[({|])|\s*\n\s*", core) if t]
+    boundary = r"(?<=>)\s*(?=<)|(?<=[>\])}|])\s+(?=[<\[({|])|\s*\n\s*"
+    return [token for token in re.split(boundary, core) if token]
 
 
 class Builder:
