@@ -8,16 +8,19 @@ tokens: an engine with a lexer would expand every `x?` of a rule into two rules.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autoparser_gen.analysis.model import LiteralSyntax
 from autoparser_gen.grammar.ir import (
+    Alt,
     Builder,
     CharClass,
     Expr,
     Lit,
     Ref,
     Rep,
+    Seq,
     Text,
     alt,
     chars,
@@ -30,6 +33,8 @@ JSON = LiteralSyntax()
 
 # Like llama.cpp's `space` rule: unlimited whitespace invites models to loop on it.
 WHITESPACE = alt(" ", seq(Rep(Lit("\n"), 1, 2), Rep(chars(" \t"), 0, 64)))
+# Between the parts of a response: what chat templates write there, and a little more.
+MARGIN = Rep(chars(" \t\r\n"), 1, 8)
 # Beside raw values: there a parser skips any, and what it skips must not become part of a value.
 GAP = many(chars(" \t\r\n"), 1)
 
@@ -46,6 +51,9 @@ NUMBER = seq(
 _HEX = chars("0-9a-fA-F")
 _CONTROL = ("\x00", "\x1f")
 
+# A character of keys that a schema does not name: none that any syntax would have to escape.
+KEY_CHAR = chars("\x00-\x1f\x7f\"'\\", negated=True)
+
 # Names of tools and arguments where no schema gives them: no whitespace, brackets or quotes.
 NAME = many(chars("a-zA-Z0-9_.-"), 1)
 KEY = many(chars("\x00-,/:-@[-^`{-\x7f", negated=True), 1)
@@ -56,9 +64,79 @@ def whitespace(builder: Builder) -> Ref:
     return builder.token("ws", WHITESPACE)
 
 
+def margin(builder: Builder) -> Ref:
+    """Whitespace between the parts of a response, not empty."""
+    return builder.token("margin", MARGIN)
+
+
 def gap(builder: Builder) -> Ref:
     """Whitespace between markers beside raw values, not empty."""
     return builder.token("gap", GAP)
+
+
+def spelled(expr: Expr, special: Mapping[str, str], never: Sequence[tuple[str, str]] = ()) -> Expr:
+    """An expression with its `special` characters escaped and those of `never` left out."""
+    if isinstance(expr, Lit):
+        return Lit("".join(special.get(char, char) for char in expr.text))
+    if isinstance(expr, (Seq, Alt)):
+        return type(expr)(tuple(spelled(item, special, never) for item in expr.items))
+    if isinstance(expr, Rep):
+        return Rep(spelled(expr.item, special, never), expr.low, expr.high)
+    if isinstance(expr, CharClass):
+        escaped = [Lit(text) for char, text in special.items() if contains(expr, char)]
+        hidden = [*((char, char) for char in special), *never]
+        if expr.negated:
+            plain = CharClass((*expr.ranges, *hidden), negated=True)
+        else:
+            plain = CharClass(without(expr.ranges, hidden))
+        return alt(*([plain] if plain.ranges else []), *escaped)
+    raise TypeError(f"characters of a string cannot be {expr}")
+
+
+def contains(char_class: CharClass, char: str) -> bool:
+    """Whether a character is in a class."""
+    return any(low <= char <= high for low, high in char_class.ranges) != char_class.negated
+
+
+def without(
+    ranges: Sequence[tuple[str, str]], hidden: Sequence[tuple[str, str]]
+) -> tuple[tuple[str, str], ...]:
+    """Ranges of characters without other ranges."""
+    left = list(ranges)
+    for first, last in hidden:
+        parts = []
+        for low, high in left:
+            if high < first or last < low:
+                parts.append((low, high))
+                continue
+            if low < first:
+                parts.append((low, chr(ord(first) - 1)))
+            if last < high:
+                parts.append((chr(ord(last) + 1), high))
+        left = parts
+    return tuple(left)
+
+
+def other_than(texts: Sequence[str], char: CharClass) -> Expr:
+    """Texts of one character or more that are none of the given ones."""
+    return _other_than([text for text in texts if text], char, may_end=False)
+
+
+def _other_than(texts: Sequence[str], char: CharClass, *, may_end: bool) -> Expr:
+    """As before; where it `may_end`, the empty text is one of them."""
+    following: dict[str, list[str]] = {}
+    for text in texts:
+        if text:
+            following.setdefault(text[0], []).append(text[1:])
+    firsts = tuple((first, first) for first in sorted(following))
+    others = seq(CharClass((*char.ranges, *firsts), negated=True), many(char))
+    choices = [
+        seq(first, _other_than(rest, char, may_end="" not in rest))
+        for first, rest in sorted(following.items())
+        if contains(char, first)
+    ]
+    found = alt(*choices, others)
+    return opt(found) if may_end else found
 
 
 class Syntax:
@@ -127,10 +205,26 @@ class Syntax:
         quoted = (seq(quote, NAME, quote) for quote in self.literals.quotes)
         return self.builder.token("quoted-name", alt(*quoted), capture="name")
 
+    def string_of(self, name: str, body: Expr) -> Expr:
+        """A string whose characters, before quoting and escaping, are those of `body`."""
+        quoted = (seq(quote, self._spelled(body, quote), quote) for quote in self.literals.quotes)
+        return self.builder.token(name, alt(*quoted))
+
     def key(self, text: str) -> Expr:
         """A given key with its colon."""
         spelled = self.string_literal(text) if self.literals.quoted_keys else Lit(text)
         return seq(spelled, self.colon())
+
+    def member(self, key: str, value: Expr) -> Expr:
+        """A member of an object with a given key."""
+        return seq(self.key(key), value)
+
+    def other_member(self, name: str, keys: Sequence[str], value: Expr) -> Expr:
+        """A member with any key except these; such a key is written without escapes."""
+        body = other_than(keys, KEY_CHAR)
+        quoted = (seq(quote, body, quote) for quote in self.literals.quotes)
+        key = self.builder.token(name, alt(*quoted) if self.literals.quoted_keys else body)
+        return seq(key, self.colon(), value)
 
     def _any_key(self) -> Expr:
         if self.literals.quoted_keys:
@@ -151,6 +245,13 @@ class Syntax:
         if self.literals == JSON or self.literals.quotes == ('"',):
             return alt(plain, seq("\\", alt(chars('"\\/bfnrt'), seq("u", Rep(_HEX, 4, 4)))))
         return alt(plain, seq("\\", chars("\"'\\nrt")))
+
+    def _spelled(self, body: Expr, quote: str) -> Expr:
+        """An expression of characters as this syntax writes them between quotes."""
+        if not self.literals.escapes:
+            return body
+        special = {char: self._escaped(char, quote) for char in (quote, *"\\\n\r\t")}
+        return spelled(body, special, (_CONTROL,))
 
     def _escaped(self, text: str, quote: str) -> str:
         if not self.literals.escapes:

@@ -1,0 +1,136 @@
+"""Members of an object, or arguments of a call: each at most once, required ones always.
+
+A grammar that leaves the order of n things open needs a rule for each set of things that may be
+left, 2**n of them. So the order is open for few; of more, the optional ones may stand anywhere
+as long as they are few; beyond that the order is the schema's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Ref, Rep, alt, many, opt, seq
+
+MAX_ANY_ORDER = 4
+MAX_STATES = 32
+
+
+@dataclass(frozen=True)
+class Member:
+    """One member: its rule, and whether it must be there."""
+
+    expr: Ref
+    required: bool
+
+
+@dataclass(frozen=True)
+class _Left:
+    """What has not been written yet: members in a fixed order, and members in any order."""
+
+    ordered: tuple[Member, ...]
+    free: tuple[Member, ...]
+
+    @property
+    def may_end(self) -> bool:
+        return not any(member.required for member in (*self.ordered, *self.free))
+
+    def choices(self) -> list[tuple[Member, _Left]]:
+        """The members that may come next, each with what is left then."""
+        found = []
+        if self.ordered:
+            found.append((self.ordered[0], _Left(self.ordered[1:], self.free)))
+        for at, member in enumerate(self.free):
+            found.append((member, _Left(self.ordered, self.free[:at] + self.free[at + 1 :])))
+        return found
+
+
+def arrange(
+    builder: Builder,
+    name: str,
+    members: Sequence[Member],
+    *,
+    comma: Expr = EMPTY,
+    extra: Expr | None = None,
+) -> Expr:
+    """All members with commas between them, in every order that the grammar can afford.
+
+    `extra` is any further member; such ones come last. Rules are named after `name`.
+    """
+    return _Arranger(builder, f"{name}-rest", comma, extra).arrange(members)
+
+
+class _Arranger:
+    def __init__(self, builder: Builder, name: str, comma: Expr, extra: Expr | None) -> None:
+        self.builder = builder
+        self.name = name
+        self.comma = comma
+        self.extra = extra
+        self.known: dict[object, Ref] = {}
+
+    def arrange(self, members: Sequence[Member]) -> Expr:
+        required = tuple(member for member in members if member.required)
+        optional = tuple(member for member in members if not member.required)
+        if len(members) <= MAX_ANY_ORDER:
+            first, empty = self._free_first(_Left((), tuple(members)))
+        elif (len(required) + 1) * 2 ** len(optional) <= MAX_STATES:
+            first, empty = self._free_first(_Left(required, optional))
+        else:
+            first, empty = self._ordered_first(tuple(members))
+        if first is None:
+            return EMPTY
+        return opt(first) if empty else first
+
+    # ---- any order ----
+
+    def _free_first(self, left: _Left) -> tuple[Expr | None, bool]:
+        choices = [seq(member.expr, self._free_rest(rest)) for member, rest in left.choices()]
+        if left.may_end and self.extra is not None:
+            choices.append(seq(self.extra, many(seq(self.comma, self.extra))))
+        return (alt(*choices) if choices else None), left.may_end
+
+    def _free_rest(self, left: _Left) -> Expr:
+        """What may follow a member that has been written."""
+        choices = [
+            seq(self.comma, member.expr, self._free_rest(rest)) for member, rest in left.choices()
+        ]
+        return self._rule(left, choices, left.may_end)
+
+    # ---- the schema's order ----
+
+    def _ordered_first(self, members: tuple[Member, ...]) -> tuple[Expr | None, bool]:
+        choices: list[Expr] = []
+        for at, member in enumerate(members):
+            choices.append(seq(member.expr, self._ordered_rest(members[at + 1 :])))
+            if member.required:
+                return alt(*choices), False
+        if self.extra is not None:
+            choices.append(seq(self.extra, many(seq(self.comma, self.extra))))
+        return (alt(*choices) if choices else None), True
+
+    def _ordered_rest(self, members: tuple[Member, ...]) -> Expr:
+        """What may follow a member that has been written, where these are left."""
+        may_end = not any(member.required for member in members)
+        if not members:
+            return self._rule(members, [], may_end)
+        here = seq(self.comma, members[0].expr, self._ordered_rest(members[1:]))
+        if members[0].required:
+            return here
+        later = self._ordered_rest(members[1:])
+        return self._rule(members, [here, _not_empty(later)], may_end, extra=False)
+
+    def _rule(self, key: object, choices: list[Expr], may_end: bool, *, extra: bool = True) -> Expr:
+        """A rule that is never empty, since engines handle those badly; optional where it may be."""
+        if may_end and extra and self.extra is not None:
+            choices.append(many(seq(self.comma, self.extra), 1))
+        choices = [choice for choice in choices if choice != EMPTY]
+        if not choices:
+            return EMPTY
+        if key not in self.known:
+            self.known[key] = self.builder.rule(self.name, alt(*choices))
+        return opt(self.known[key]) if may_end else self.known[key]
+
+
+def _not_empty(expr: Expr) -> Expr:
+    """What `_rule` made optional, without that."""
+    return expr.item if isinstance(expr, Rep) and (expr.low, expr.high) == (0, 1) else expr
