@@ -19,6 +19,8 @@ _DECODERS = {
     "Header": ("headers",),
     "JsonArguments": ("numbers", "json_values"),
     "JsonCalls": ("numbers", "json_values", "json_calls"),
+    "LiteralArguments": ("numbers", "literals", "literal_arguments"),
+    "PythonCalls": ("numbers", "literals", "python_calls"),
     "RawValue": ("numbers", "json_values", "raw_values"),
 }
 
@@ -172,7 +174,7 @@ def _value(value: object) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
     if isinstance(value, tuple):
-        return "(" + "".join(f"{_value(v)}, " for v in value) + ")"
+        return "(" + ", ".join(map(_value, value)) + ("," if len(value) == 1 else "") + ")"
     return repr(value)
 
 

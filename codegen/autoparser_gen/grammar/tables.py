@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from autoparser_gen.analysis.model import (
     Analysis,
@@ -18,6 +19,7 @@ from autoparser_gen.analysis.model import (
     ToolMode,
 )
 from autoparser_gen.emit.skeletons.tables import Go, Region
+from autoparser_gen.grammar.table_literals import literal_arguments, python_calls
 from autoparser_gen.errors import GrammarError
 
 _SPACE = " \t\r\n"
@@ -249,11 +251,15 @@ class Calls:
             self._tagged_name(self.json_arguments)
         elif self.format.mode is ToolMode.TAG_WITH_TAGGED:
             self._tagged_name(self.tagged_arguments)
+        elif self.format.mode is ToolMode.TAG_WITH_LITERAL:
+            self._tagged_name(partial(literal_arguments, self))
+        elif self.format.mode is ToolMode.PYTHON_CALLS:
+            python_calls(self)
         self._open_rows()
 
     # ---- What opens a call ----
 
-    def _begin(self, name: str, markup: str, path: str, region: str) -> None:
+    def begin(self, name: str, markup: str, path: str, region: str) -> None:
         """A call begins with this markup and goes on in a region."""
         parts = self.build.markers_of(name, markup, path)
         if parts:
@@ -264,13 +270,13 @@ class Calls:
         build, before = self.build, self._writes_space_before()
         rows = {marker: go._replace(before=before) for marker, go in self.openers.items()}
         if self.section:
-            ending = self._section_end_rows(closes=True)
+            ending = self.section_end_rows(closes=True)
             build.region("section", Region("gap"), {**self.openers, **ending})
             rows = {
                 **build.chain(self.section, Go("section", before=before, opens=True), "section"),
                 **rows,
             }
-            build.transitions[self.after].update(self._section_end_rows(closes=False))
+            build.transitions[self.after].update(self.section_end_rows(closes=False))
         for region in dict.fromkeys((*self.texts, self.after)):
             for marker, go in rows.items():
                 # Without a marker of its own a call needs the section's, or a call before it.
@@ -282,10 +288,11 @@ class Calls:
                     build.transitions[region].setdefault(
                         marker, go._replace(closes=True, before=False)
                     )
-                for marker, go in self._section_end_rows(closes=True).items():
+                for marker, go in self.section_end_rows(closes=True).items():
                     build.transitions[region].setdefault(marker, go)
 
-    def _section_end_rows(self, closes: bool) -> Rows:
+    def section_end_rows(self, closes: bool) -> Rows:
+        """The section's end, behind a call that it closes or in the text after one."""
         if not self.section_end:
             return {}
         after = ""
@@ -321,7 +328,7 @@ class Calls:
             ARGUMENTS_AS_STRING=form.arguments_as_string,
         )
         first = "[" if form.tools_array_wrapped else "{"
-        self._begin("CALL_START", form.per_call_start, "tools.format.per_call_start", "call")
+        self.begin("CALL_START", form.per_call_start, "tools.format.per_call_start", "call")
         if not self.openers:
             name = build.marker("CALL_OPENING", first, "tools.format.mode")
             bare = not self.section
@@ -359,9 +366,9 @@ class Calls:
         if call_id.pos is CallIdPosition.PRE_FUNC_NAME:
             suffix = build.markers_of("ID_SUFFIX", call_id.suffix + prefix, "tools.call_id.suffix")
             build.region("id", Region("field", "id"), build.chain(suffix, Go("name"), "id_suffix"))
-            self._begin("CALL_START", start + call_id.prefix, "tools.format.per_call_start", "id")
+            self.begin("CALL_START", start + call_id.prefix, "tools.format.per_call_start", "id")
             return
-        self._begin("CALL_START", start + prefix, "tools.format.per_call_start", "name")
+        self.begin("CALL_START", start + prefix, "tools.format.per_call_start", "name")
         if (
             len(self.openers) == 1
             and start.strip(_SPACE)

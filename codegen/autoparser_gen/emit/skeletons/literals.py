@@ -245,15 +245,22 @@ class Literal:
 
     `done` once it is closed, a number by the first character behind it. Set `final` when no text
     will follow. With `escapes` it is Python's. Without, `quotes` may be any texts, keys need none,
-    and a quote may be missing.
+    and a quote may be missing. With `follows`, which see in VerbatimString, nothing is escaped in
+    a literal that is a string in the first of the quotes.
     """
 
-    def __init__(self, quotes: tuple[str, ...] = ("'", '"'), escapes: bool = True) -> None:
+    def __init__(
+        self,
+        quotes: tuple[str, ...] = ("'", '"'),
+        escapes: bool = True,
+        follows: re.Pattern[str] | None = None,
+    ) -> None:
         self.done = False
         self.failed = False
         self.final = False
         self._quotes = quotes
         self._escapes = escapes
+        self._follows = follows
         self._expect = "value"
         self._stack: list[_Open] = []
         self._out: list[str] = []
@@ -348,7 +355,9 @@ class Literal:
         return 0
 
     def _open_string(self, quote: str, out: list[str], closer: str) -> None:
-        if self._escapes:
+        if self._follows is not None and not self._stack and quote == self._quotes[0]:
+            self._string = VerbatimString(quote, out, self._follows)
+        elif self._escapes:
             self._string = EscapedString(quote, out)
         else:
             opener = _NEXT_ARGUMENT if closer == "}" else ()

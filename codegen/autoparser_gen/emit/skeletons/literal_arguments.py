@@ -1,0 +1,34 @@
+"""Decoder for arguments that are one literal: {key:value, ...}."""
+
+from __future__ import annotations
+
+from autoparser_gen.emit.skeletons.literals import Literal
+from autoparser_gen.emit.skeletons.runtime import Decoder, Parser
+
+LITERAL_QUOTES: tuple[str, ...] = ('"',)
+LITERAL_ESCAPES = False
+
+# ==== Begin literal arguments block (identical in every file that has it) ====
+
+
+class LiteralArguments(Decoder):
+    """The arguments of a call: an object in the format's own notation."""
+
+    expected = "arguments between braces"
+
+    def __init__(self, parser: Parser) -> None:
+        self._parser = parser
+        self._literal = Literal(LITERAL_QUOTES, LITERAL_ESCAPES)
+
+    def read(self, text: str, at: int, end: int) -> int:
+        """Read text[at:end]; returns the index of the first character not read."""
+        literal = self._literal
+        literal.final = self.final
+        stop = literal.read(text, at, end)
+        self.done, self.failed = literal.done, literal.failed
+        if not self.failed:
+            self._parser.call_arguments(literal.take())
+        return stop
+
+
+# ==== End literal arguments block ====
