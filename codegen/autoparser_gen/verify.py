@@ -14,7 +14,7 @@ import os.path
 import random
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -35,6 +35,7 @@ Loaded = TypeVar("Loaded")
 
 SHORT = 32  # as far into the shortest turn, every two places are tried for cuts
 PIECES = (1, 3, 7)
+VARIANTS = 3  # sets of options to try
 
 
 @dataclass(frozen=True)
@@ -108,20 +109,33 @@ class _Verifier:
     def run(self) -> Report:
         cases: list[Case] = []
         seen: dict[Kind, frozenset[str]] = {}
-        for message in messages(self._analysis):
+        apart: dict[str, None] = {}
+        for message in messages(self._analysis, self._variants()):
             parts = self._parts_rendered(message)
             turn = self._turn(message) if parts else None
+            case = turn and Case(message, turn, prompt_before(turn, self._analysis), parts)
+            if case and self._is_two_turns(case):
+                apart["content beside calls in one turn"] = None
+                continue
             if not message.options:
                 seen[message.kind] = parts
-            if turn is not None:
-                cases.append(Case(message, turn, prompt_before(turn, self._analysis), parts))
+            if case:
+                cases.append(case)
         for case in without_repeats(cases):
             self._check(case)
-        self._check_every_cut(min(cases, key=lambda case: len(case.text)))
+        for case in sorted(cases, key=lambda case: len(case.text))[:1]:
+            self._check_every_cut(case)
         for case in fullest(cases):
             self._check_truncated(case)
         names = tuple(case.message.name for case in cases)
-        return Report(self._readings, names, tuple(not_rendered(seen)))
+        return Report(self._readings, names, (*not_rendered(seen), *apart))
+
+    def _variants(self) -> list[Mapping[str, Any]]:
+        """Options of the chat template that change the generation prompt, such as thinking."""
+        by_prompt: dict[str, Mapping[str, Any]] = {}
+        for options, prompt in self._prober.prompt_variants():
+            by_prompt.setdefault(prompt, options)
+        return [options for options in by_prompt.values() if options][:VARIANTS]
 
     def _turn(self, message: ProbeMessage) -> Turn | None:
         return self._prober.turn(
@@ -135,6 +149,20 @@ class _Verifier:
             turn = self._turn(plain)
             self._parts_by_name[plain.name] = plain.parts_in(turn.text) if turn else frozenset()
         return self._parts_by_name[plain.name]
+
+    def _is_two_turns(self, case: Case) -> bool:
+        """Whether content and calls are messages of their own, which no model writes in one go.
+
+        In formats whose turns are made of several messages, the module reads them as one.
+        """
+        header = self._analysis.assistant_header.strip()
+        if not (case.message.content and case.message.calls and header in case.turn.text):
+            return False
+        try:
+            got = Reading.of(self._parse(case, case.text, case.tools))
+        except Exception:  # the checks will show it
+            return False
+        return bool(header) and not same(case.expected, got)
 
     # -- checks ------------------------------------------------------------------------------
 

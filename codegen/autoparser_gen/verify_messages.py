@@ -165,14 +165,13 @@ class ProbeMessage:
         ]
 
 
-def messages(analysis: Analysis) -> Iterator[ProbeMessage]:
-    """All messages, those without options first."""
+def messages(analysis: Analysis, variants: Sequence[Mapping[str, Any]]) -> Iterator[ProbeMessage]:
+    """All messages without options, then those with one part or more for each set of options."""
     yield from _parts({})
     yield from _calls()
     yield from _hard_texts(format_markers(analysis))
-    if analysis.capabilities.supports_thinking_switch:
-        for value in (True, False):
-            yield from _parts({"enable_thinking": value})
+    for options in variants:
+        yield from _parts(options)
 
 
 def _parts(options: Mapping[str, Any]) -> Iterator[ProbeMessage]:
