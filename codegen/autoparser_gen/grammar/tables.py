@@ -154,7 +154,10 @@ def _lay_out_parts(build: Builder) -> str:
     texts = _lay_out_text(build)
     if build.analysis.tools.format.mode is not ToolMode.NONE:
         Calls(build, texts).lay_out()
-    return "start" if "start" in build.regions else "content"
+    if "start" in build.regions:
+        return "start"
+    # Reasoning without an opener is what a turn begins with.
+    return "reasoning" if "reasoning" in texts else "content"
 
 
 def _lay_out_text(build: Builder) -> list[str]:
@@ -176,16 +179,19 @@ def _lay_out_text(build: Builder) -> list[str]:
         return texts
     _, start, after_start = separated(reasoning.start)
     before, end, after = separated(reasoning.end)
+    build.region("reasoning", Region("text", "reasoning"))
     if start:
         name = build.marker("REASONING_START", start, "reasoning.start")
         row = {name: Go("reasoning", before=True, after=after_start)}
         build.region("start", Region("gap", otherwise="content"), row)
         if analysis.capabilities.several_reasoning_blocks:
             build.transitions["content"].update(row)
-    build.region("reasoning", Region("text", "reasoning"))
     if end:
         name = build.marker("REASONING_END", end, "reasoning.end")
-        build.transitions["reasoning"][name] = Go("content", before=bool(before), after=after)
+        closing = {name: Go("content", before=bool(before), after=after)}
+        build.transitions["reasoning"].update(closing)
+        if start:  # reasoning that closes before it was opened is empty
+            build.transitions["start"].update(closing)
     build.transitions["reasoning"].update(opening)
     return [*texts, "reasoning"]
 
@@ -200,20 +206,37 @@ def _close_wrapper(build: Builder) -> None:
 def _end_rows(build: Builder) -> None:
     """The end of turn, in every text region and after calls that may end without a marker."""
     end = build.analysis.end_of_turn.strip(_SPACE)
-    if not end:
+    names = []
+    if end:
+        names.append(build.marker("END_OF_TURN", end, "end_of_turn"))
+        before = _space_before(build.analysis.joints.get("content_to_end", ""), end)
+        if before:
+            name = build.marker("END_OF_TURN_WITH_SPACE", before + end, "end_of_turn")
+            names.insert(0, name)
+    after_calls = end_after_calls(build.analysis, end)
+    if after_calls:
+        names.append(build.marker("END_OF_CALLS", after_calls, "end_of_turn"))
+    if not names:
         return
-    name = build.marker("END_OF_TURN", end, "end_of_turn")
-    before = _space_before(build.analysis.joints.get("content_to_end", ""), end)
-    names = [name]
-    if before:
-        names.insert(0, build.marker("END_OF_TURN_WITH_SPACE", before + end, "end_of_turn"))
     build.region("end", Region("end"))
     for region, kind in build.regions.items():
         rows = build.transitions[region]
         if kind.kind == "text":
-            rows.update({each: Go("end") for each in names if each not in rows})
+            rows.update({name: Go("end") for name in names if name not in rows})
         elif kind.ends:
-            rows.setdefault(name, Go("end", closes=True))
+            rows.update({name: Go("end", closes=True) for name in names if name not in rows})
+
+
+def end_after_calls(analysis: Analysis, end: str) -> str:
+    """What ends a turn with calls, where it differs from what ends one without."""
+    tools = analysis.tools
+    rest = analysis.joints.get("call_to_end", "").strip(_SPACE)
+    closers = (tools.arguments.value_suffix, tools.arguments.end, tools.function.close)
+    for closer in (*closers, tools.format.per_call_end, tools.format.section_end):
+        rest = rest.removeprefix(closer.strip(_SPACE)).lstrip(_SPACE)
+    if not rest or (end and rest.startswith(end)) or tools.call_id.pos is CallIdPosition.POST_ARGS:
+        return ""
+    return tokens(rest)[0]
 
 
 def _space_before(glue: str, marker: str) -> str:
@@ -390,7 +413,7 @@ class Calls:
         go = self.build.only(following) or Go("after_name")
         rows = build.chain(suffix, go, "id_suffix") if suffix else following
         build.region("id", Region("field", "id"), rows)
-        return build.chain(prefix, Go("id"), "id_prefix")
+        return {**rows, **build.chain(prefix, Go("id"), "id_prefix")}  # an id may be missing
 
     def _closing(self, more: str) -> list[str]:
         """The markers from the end of the arguments to the end of the call."""
@@ -426,15 +449,14 @@ class Calls:
 
     def _id_after_arguments(self) -> Rows:
         build = self.build
-        suffix = self.call_id.suffix + self.function.close + self.format.per_call_end
-        names = build.markers_of("ID_SUFFIX", suffix, "tools.call_id.suffix")
-        build.region(
-            "id",
-            Region("field", "id"),
-            build.chain(names, Go(self.after, closes=True), "id_suffix"),
-        )
+        close = self.function.close + self.format.per_call_end
+        go = Go(self.after, closes=True)
+        without = build.markers_of("CALL_END", close, "tools.format.per_call_end")
+        names = build.markers_of("ID_SUFFIX", self.call_id.suffix + close, "tools.call_id.suffix")
+        build.region("id", Region("field", "id"), build.chain(names, go, "id_suffix"))
         prefix = build.markers_of("ID_PREFIX", self.call_id.prefix, "tools.call_id.prefix")
-        return build.chain(prefix, Go("id"), "id_prefix")
+        rows = build.chain(prefix, Go("id"), "id_prefix")
+        return {**rows, **(build.chain(without, go, "closing") if without else {})}
 
     # ---- Arguments in markup ----
 

@@ -43,6 +43,10 @@ class Header(Decoder):
         self.done = not self.failed
         return stop + len(HEADER_END)
 
+    def ends(self) -> bool:
+        """The text has ended: whether this is a header that was cut off, rather than text."""
+        return any(marker in self._text for marker in (CHANNEL, RECIPIENT) if marker)
+
     def _begins_well(self) -> bool:
         """Whether the text so far may become a header."""
         text = self._text.lstrip(_SPACE)

@@ -287,6 +287,7 @@ class Parser:
         self._text_region = "content"  # the text region that was left last
         self._held: list[str] | None = None  # the call's text from its opener on
         self._held_space = ""  # whitespace before the opener: a separator if the call completes
+        self._held_blank = False  # there is nothing but it between the opener and the last marker
         self.bare = False  # the call in progress has no marker
         self._call: _Call | None = None  # the call in progress
         self._decoder: Decoder | None = None
@@ -435,8 +436,8 @@ class Parser:
             return False
         search = self._search(self._region)
         tail = self._buffer[at : min(end, at + search.longest)]
-        if not final and at + len(tail) == end and search.begins(tail):
-            return False
+        if at + len(tail) == end and search.begins(tail):
+            return self._fall_back() if final and self._undecided else False
         marker = next((m for m in search.markers if tail.startswith(m)), "")
         if not marker and tail[:1] in search.bare or self._buffer[at] in search.bare:
             marker = self._buffer[at]
@@ -463,7 +464,7 @@ class Parser:
         search = self._search(self._region)
         start = max(self._from, self._scanned)
         found = search.find(self._buffer, start, end, line_start=False)
-        stop = found[0] if found else end if final else search.hold(self._buffer, start, end)
+        stop = found[0] if found else search.hold(self._buffer, start, end)
         chars = _KEY if region.collects == "key" else _NAME
         if start == self._from or not self._buffer[start - 1].isspace() or chars is _KEY:
             start = _match_end(
@@ -479,7 +480,8 @@ class Parser:
             return self._fall_back() if final and self._undecided else False
         text = self._buffer[self._from : stop].strip(_SPACE)
         go = self._table[self._region][found[1]]
-        if not text or (region.collects == "key" and text in self.call.keys):
+        missing = not text and region.collects != "id"
+        if missing or (region.collects == "key" and text in self.call.keys):
             return self._fail(stop)
         if self._undecided and not REGIONS[go.region].otherwise:
             self._decide()
@@ -533,6 +535,9 @@ class Parser:
         undecided = bool(REGIONS[self._region].otherwise)
         decoder.final = final
         at = decoder.read(self._buffer, max(self._from, self._scanned), end)
+        if undecided and final and not decoder.done and decoder.ends():
+            self._cut_off()
+            return False
         if decoder.failed or (undecided and final and not decoder.done):
             return self._fail(at)
         self._scanned = at
@@ -588,6 +593,8 @@ class Parser:
             if self._undecided:
                 self._decide()
             self._account(marker, go, at, stop)
+        if target.otherwise and REGIONS.get(target.otherwise, target).kind == "text":
+            self._text_region = target.otherwise
         self._skip = "" if self._kept_as_text(go.region) else go.after
         self._blank = self._line_blank = True
         self._region = go.region
@@ -743,6 +750,7 @@ class Parser:
         """A call, or a section of calls, begins at `_at`."""
         if REGIONS[self._region].collects == "reasoning" and self._draft is None:
             self._draft, self._draft_region = [], self._region
+        self._held_blank = self._blank
         if go.before or self._blank:
             self._held_space = "".join(self._space)
             self._space.clear()
@@ -914,6 +922,15 @@ class Parser:
 
     # ---- The two ends of the text ----
 
+    def _cut_off(self) -> None:
+        """The text ends inside the header of a message."""
+        if self._strict:
+            self._refuse(len(self._buffer))
+        self._region = self._text_region
+        self._joint(False)
+        self._give("incomplete", self._buffer[self._at :])
+        self._at, self._undecided, self._decoder = len(self._buffer), False, None
+
     def _settle(self) -> None:
         """Account for what is left when the text has ended."""
         if self._held is not None:
@@ -921,12 +938,12 @@ class Parser:
             if self._strict and not unnamed:
                 self._refuse(len(self._buffer))
             self._keep(len(self._buffer))
-            text, space = "".join(self._held), self._held_space
+            text, space, blank = "".join(self._held), self._held_space, self._held_blank
             self._withdraw()
             if self._draft is not None:
                 self._release_draft()
             self._region = self._text_region
-            self._give(self._text_kind(), space)
+            self._give("separator" if blank and not unnamed else self._text_kind(), space)
             if unnamed:
                 self._give(self._text_kind(), text)
             else:
