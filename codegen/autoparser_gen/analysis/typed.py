@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -134,12 +135,25 @@ def _spellings(value: Any) -> Iterator[str]:
         yield json.dumps(value, ensure_ascii=False)[1:-1]
         yield json.dumps(value)[1:-1]
         yield repr(value)[1:-1]
+        yield from _backslashed(value)
         return
     yield json.dumps(value)
     yield json.dumps(value, separators=(",", ":"))
     yield json.dumps(value, indent=2)
     yield json.dumps(value, indent=4)
     yield repr(value)
+
+
+def _backslashed(text: str) -> Iterator[str]:
+    """A text with backslashes before a choice of quotes and instead of a choice of controls."""
+    text = text.replace("\\", "\\\\")
+    for quotes, controls in itertools.product(("'", '"', "'\""), ("\n", "\n\t", "")):
+        spelling = text
+        for char in quotes:
+            spelling = spelling.replace(char, "\\" + char)
+        for char in controls:
+            spelling = spelling.replace(char, repr(char)[1:-1])
+        yield spelling
 
 
 def _is_python(value: Any, place: Place) -> bool:
