@@ -16,12 +16,20 @@ from autoparser_gen.grammar.tables import Marker, Tables, build_tables
 
 # Which skeleton a decoder stands in, and which others that one needs before it.
 _DECODERS = {
+    "BarePythonCalls": (
+        "numbers",
+        "json_values",
+        "literals",
+        "raw_values",
+        "python_calls",
+        "bare_calls",
+    ),
     "Header": ("headers",),
     "JsonArguments": ("numbers", "json_values"),
     "JsonCalls": ("numbers", "json_values", "json_calls"),
     "LiteralArguments": ("numbers", "literals", "literal_arguments"),
     "PythonCalls": ("numbers", "literals", "python_calls"),
-    "RawValue": ("numbers", "json_values", "raw_values"),
+    "RawValue": ("numbers", "json_values", "literals", "raw_values"),
 }
 
 

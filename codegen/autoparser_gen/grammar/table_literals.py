@@ -52,6 +52,5 @@ def _python_settings(calls: Calls) -> None:
     build.settings.update(LITERAL_QUOTES=quotes, LITERAL_ESCAPES=literals.escapes)
     build.decoders["call"] = "PythonCalls"
     if literals.bare_strings:
-        quote = calls.arguments.value_suffix.strip()
-        build.settings.update(BARE_QUOTE=quote, RAW_TYPES={}, RAW_WRAP=None, PYTHON_WORDS=True)
+        build.settings.update(RAW_TYPES={}, RAW_WRAP=None, PYTHON_WORDS=True)
         build.decoders["call"] = "BarePythonCalls"

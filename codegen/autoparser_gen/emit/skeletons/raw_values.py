@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autoparser_gen.emit.skeletons.json_values import JsonValue
+from autoparser_gen.emit.skeletons.literals import Literal
 from autoparser_gen.emit.skeletons.runtime import Decoder, Parser
 
 RAW_WRAP: tuple[str, str] | None = None
@@ -23,7 +24,8 @@ _JSON_KINDS = {
     "f": "boolean",
     "n": "null",
 }
-_PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
+# How a literal begins that is Python's and no string, where the schema may want one and where not.
+_PYTHON_TYPED, _PYTHON_UNTYPED = "TFN[{(", "TFN[{"
 
 
 class RawValue(Decoder):
@@ -72,7 +74,8 @@ def _typed(text: str, schema: tuple[Any, Any] | None, named: str) -> str:
     string = json.dumps(text, ensure_ascii=False)
     if named == "string":
         return string
-    value = _json_or_python(text, schema is not None or bool(named) or PYTHON_WORDS)
+    python = _PYTHON_UNTYPED if PYTHON_WORDS else ""
+    value = _json_or_python(text, _PYTHON_TYPED if named or schema is not None else python)
     if not value:
         return string
     if named or schema is None:
@@ -88,14 +91,21 @@ def _typed(text: str, schema: tuple[Any, Any] | None, named: str) -> str:
     return value if kind in kinds and kind != "string" else string
 
 
-def _json_or_python(text: str, python: bool) -> str:
-    """The text as strict JSON, its Python spelling included, or "" where it is neither."""
+def _json_or_python(text: str, python: str) -> str:
+    """The text if it is strict JSON, else the JSON of a Python literal, or "" where it is neither.
+
+    `python` holds the characters that such a literal may begin with.
+    """
     text = text.strip()
-    if python and text in _PYTHON_WORDS:
-        return _PYTHON_WORDS[text]
     value = JsonValue()
     end = value.read(text + " ", 0, len(text) + 1)
-    return text if value.done and not value.failed and end >= len(text) else ""
+    if value.done and end >= len(text):
+        return text
+    if not text or text[0] not in python:
+        return ""
+    literal = Literal()
+    end = literal.read(text, 0, len(text))
+    return literal.take() if literal.done and end == len(text) else ""
 
 
 def _is_integer(text: str) -> bool:
