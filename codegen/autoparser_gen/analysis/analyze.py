@@ -34,7 +34,7 @@ def analyze(prober: Prober) -> Analysis:
         Analysis(
             source=chat_template.name,
             sha256=chat_template.sha256,
-            capabilities=find_capabilities(study),
+            capabilities=find_capabilities(study, end.text),
             reasoning=reasoning,
             content=content,
             tools=calls.tools,

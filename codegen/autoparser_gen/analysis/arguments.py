@@ -10,7 +10,14 @@ from autoparser_gen.analysis.model import Arguments, ToolMode, ValueSyntax
 from autoparser_gen.analysis.study import Study
 from autoparser_gen.analysis.typed import Written, describe_values
 from autoparser_gen.probe import needles
-from autoparser_gen.probe.glue import Cut, cut_joint, shared_end, shared_start, without_suffix
+from autoparser_gen.probe.glue import (
+    Cut,
+    cut_joint,
+    shared_end,
+    shared_start,
+    without_prefix,
+    without_suffix,
+)
 
 
 @dataclass(frozen=True)
@@ -44,13 +51,15 @@ def analyze_arguments(study: Study, layout: Layout, around: Around) -> ArgumentF
     )
     closer = without_suffix_of(closer, end)
     key_end, value_start = extract_argument_value_markers(study, middle, written)
+    value_suffix = without_prefix(cut.end, written.quote_close)
     arguments = Arguments(
         start=start,
         end=end,
         name_prefix=extract_argument_name_markers(study, cut),
         name_suffix=key_end,
         value_prefix=value_start,
-        value_suffix=cut.end[len(written.quote_close) :],
+        value_suffix=value_suffix,
+        other_value_suffixes=written.other_ends(value_suffix, cut.separator + cut.start),
         separator=cut.separator,
         value_syntax=written.syntax,
         python_words=written.python_words,

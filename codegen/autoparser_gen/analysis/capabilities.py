@@ -9,13 +9,12 @@ from autoparser_gen.analysis.study import Study
 from autoparser_gen.probe import needles
 
 
-def find_capabilities(study: Study) -> Capabilities:
+def find_capabilities(study: Study, end_of_turn: str) -> Capabilities:
     """Read the capabilities off the probes; few renderings beyond those already kept."""
     prober, shape = study.prober, study.prober.shape
     with_tools = prober.render(shape.opening(), tools=True, prompt=True)
     without = prober.render(shape.opening(), prompt=True)
     system = prober.render(replace(shape, system=True).opening())
-    beside = study.layout(content=True, calls=1)
     history = study.layout(reasoning=True, content=True, user_follows=True)
     return Capabilities(
         supports_tools=shape.tools_always or with_tools is not None and with_tools != without,
@@ -28,8 +27,28 @@ def find_capabilities(study: Study) -> Capabilities:
         call_id_shape=_id_shape(study),
         reasoning_field=shape.reasoning_field,
         keeps_reasoning_in_history=history is not None and history.before("reasoning") is not None,
-        renders_content_beside_calls=beside is None or beside.before("content") is not None,
+        renders_content_beside_calls=_beside_calls(study, end_of_turn),
+        renders_empty_arguments=not prober.renders_calls or _empty_arguments(study),
     )
+
+
+def _beside_calls(study: Study, end_of_turn: str) -> bool:
+    """Whether content and calls stand in one turn; some render them as two turns."""
+    layout = study.layout(content=True, calls=1)
+    if layout is None:
+        return not study.prober.renders_calls
+    between = layout.glue("content_to_call") or layout.glue("call_to_content")
+    core = end_of_turn.strip()
+    return between is not None and not (core and core in between)
+
+
+def _empty_arguments(study: Study) -> bool:
+    """Whether a call without arguments is written like one with arguments, JSON where that is."""
+    some, none = study.layout(calls=1), study.layout(calls=1, arguments=0)
+    if some is None or none is None:
+        return False
+    name = needles.FUNCTIONS[0]
+    return some.calls[0].holds_name(name) == none.calls[0].holds_name(name)
 
 
 def _refuses_null(study: Study) -> bool:

@@ -70,6 +70,7 @@ class Capabilities:
     keeps_reasoning_in_history: bool = False
     renders_content_beside_calls: bool = True
     several_reasoning_blocks: bool = False
+    renders_empty_arguments: bool = True  # added: a call without arguments is readable
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,7 @@ class Arguments:
     name_suffix: str = ""
     value_prefix: str = ""
     value_suffix: str = ""
+    other_value_suffixes: tuple[str, ...] = ()  # added: what ends values of some types instead
     separator: str = ""
     # added, for TAG_WITH_TAGGED:
     value_syntax: ValueSyntax = ValueSyntax.JSON

@@ -227,9 +227,13 @@ def _opener_for(study: Study, known: Reasoning) -> Reasoning:
             study.found("reasoning.start", "generation prompt / the planted or known closer")
             return replace(known, start=opener.lstrip())
     opener = conventions.opener_in_header(study.header, end)
-    if opener:
+    if opener and study.header.strip() != opener.strip():
         study.found("reasoning.start", "convention opener-in-header")
         return replace(known, start=opener + known.start)
+    prefill = study.prefills()[0][1] if study.prefills() else ""
+    if prefill.strip() and end not in prefill and known.mode is not ReasoningMode.NONE:
+        study.found("reasoning.start", "what every prompt holds and no turn")
+        return replace(known, start=prefill)
     mirrored = conventions.mirrored_opener(end)
     if mirrored and known.mode is ReasoningMode.NONE:
         study.found("reasoning.start", "convention mirrored-opener")

@@ -5,14 +5,20 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autoparser_gen.analysis.marks import pattern
 from autoparser_gen.analysis.model import LiteralSyntax, ValueSyntax
 from autoparser_gen.analysis.study import Study
 from autoparser_gen.probe import needles
-from autoparser_gen.probe.glue import common_prefix, shared_end, shared_start
+from autoparser_gen.probe.glue import (
+    common_prefix,
+    shared_end,
+    shared_start,
+    without_prefix,
+    without_suffix,
+)
 
 ITEM, INNER_KEY, INNER = "iq1zitemzq", "jq1zinnerzq", "kq1zinnerzq"
 HARD = "a \"b\" 'c' <d>&e\\f {g}\th\u00e9\ni"
@@ -53,7 +59,7 @@ class Written:
     types: tuple[tuple[str, str], ...] = ()
     optional_wrap: tuple[str, str] | None = None
     item_opener: str = ""
-    other_ends: tuple[str, ...] = field(default=())
+    afters: tuple[str, ...] = ()  # what stands between a value of each type and the next argument
 
     def item_tag(self, name_prefix: str, name_suffix: str) -> str:
         """The tag of an array's items, without what surrounds every tag."""
@@ -61,6 +67,12 @@ class Written:
         if opener.startswith(name_prefix) and opener.endswith(name_suffix):
             return opener[len(name_prefix) : len(opener) - len(name_suffix)]
         return opener
+
+    def other_ends(self, value_suffix: str, next_argument: str) -> tuple[str, ...]:
+        """What ends values of some types instead of the usual suffix."""
+        ends = (without_suffix(after, next_argument) for after in self.afters)
+        ends = (without_prefix(end, self.quote_close) for end in ends)
+        return tuple(dict.fromkeys(end for end in ends if end != value_suffix))
 
     def literals(self) -> LiteralSyntax:
         """The same for arguments that are one literal."""
@@ -85,7 +97,10 @@ def describe_values(study: Study) -> Written:
     study.found("tools.arguments.value_syntax", "one value of each type")
     if any(kind == "null" and place is None for kind, _, place in places):
         study.note("null arguments are not rendered: null cannot be told from a missing argument")
-    written = Written(python_words=any(_is_python(value, place) for _, value, place in known))
+    written = Written(
+        python_words=any(_is_python(value, place) for _, value, place in known),
+        afters=tuple(dict.fromkeys(place.after for _, _, place in known if place.text)),
+    )
     if string.before.startswith(number.before) and string.before != number.before:
         quote = string.before[len(number.before) :]
         close = quote if string.after.startswith(quote) else _quote_close(string, number)

@@ -41,14 +41,7 @@ class Edges:
         at the end of a conversation, `between` what stands between an answer and the user's next
         text.
         """
-        end = last if between.startswith(last) else shared_start(last, between)
-        # All headers may begin alike (`<|start|>user`, `<|start|>assistant`). The conversation
-        # itself begins with a header, with nothing closed before it.
-        beginning = beginning.lstrip(UNKNOWN_TOKENS["bos_token"])
-        for at in range(1, len(end)):
-            if is_boundary(end, at) and beginning.startswith(end[at:]):
-                end = end[:at]
-                break
+        end = end_of_answer(beginning, last, between)
         self.next_header = between[len(end) :]
         if not end.strip():  # the end is not shown, or unlike, at the end of a conversation
             self.next_header = without_prefix(shared_end(between, beginning), self.closed)
@@ -108,6 +101,18 @@ class Edges:
         self.header = _header_of(main, *(text for text in relocated if text[:1] == main[:1]))
         if self.header.endswith("  "):  # indentation of the chat template's own source
             self.header = self.header.rstrip(" ")
+
+
+def end_of_answer(beginning: str, last: str, between: str) -> str:
+    """What ends an answer both at the end of a conversation and before the user's next message."""
+    end = last if between.startswith(last) else shared_start(last, between)
+    # All headers may begin alike (`<a>user`, `<a>assistant`). The conversation itself
+    # begins with a header, with nothing closed before it.
+    beginning = beginning.lstrip(UNKNOWN_TOKENS["bos_token"])
+    for at in range(1, len(end)):
+        if is_boundary(end, at) and beginning.startswith(end[at:]):
+            return end[:at]
+    return end
 
 
 def _header_of(*texts: str) -> str:

@@ -28,7 +28,7 @@ def is_boundary(text: str, at: int) -> bool:
         return False
     if left == "[" and (_wordish(right) or right in BARS) or _wordish(left) and right == "]":
         return False
-    if left == ">" and _wordish(right):  # `<|open|>think` is one marker
+    if left == ">" and _wordish(right):  # `<a>word` is one marker
         return False
     if right == "<" and _wordish(left) and _follows_bracket(text, at):
         return False

@@ -9,7 +9,7 @@ from typing import Any
 from autoparser_gen.chat_template import UNKNOWN_TOKENS, Renderer
 from autoparser_gen.errors import AnalysisError
 from autoparser_gen.probe import needles, source
-from autoparser_gen.probe.edges import Edges, count_markers
+from autoparser_gen.probe.edges import Edges, count_markers, end_of_answer
 from autoparser_gen.probe.glue import without_suffix
 from autoparser_gen.probe.shape import (
     REASONING_FIELDS,
@@ -28,10 +28,10 @@ MAX_PROMPTS = 60
 class Turn:
     """One assistant turn as the chat template renders it.
 
-    `text` follows `header`. `generated` is what a model would have written after `prompt`, the
-    longest generation prompt (of these options, or the bare header) that the turn continues: where
-    history lacks what the prompt holds, such as an opened reasoning block, that is the header
-    alone, with nothing open.
+    `text` follows `header`. `generated` is what a model would have written after `prompt`: the
+    generation prompt of the same options where the turn continues it. Where history lacks what the
+    prompt holds, such as an opened reasoning block, `prompt` is the bare header, with nothing open;
+    but a turn that begins with the reasoning itself goes on from where the prompt ends.
     """
 
     header: str
@@ -211,15 +211,10 @@ class Prober:
     # -- edges -------------------------------------------------------------------------------
 
     def _find_edges(self) -> None:
+        ends = self._answer_ends(NO_OPTIONS)
+        if ends is not None:
+            self.edges.find_end(*ends)
         content = needles.CONTENT
-        last = self.after_user(content=content) or ""
-        again = self.after_user(content=content, user_follows=True)
-        if again is not None and content in again and not self.shape.user_follows:
-            beginning = self.render(self.shape.opening()) or ""
-            before_user = beginning.partition(needles.USER)[0]
-            self.edges.find_end(
-                before_user, last.rpartition(content)[2], again.rpartition(content)[2]
-            )
         turns = [
             text.partition(content)[0]
             for follows in (False, True)
@@ -228,6 +223,30 @@ class Prober:
         ]
         self.edges.find_header([prompt for _, prompt in self._prompts()], turns)
         self._find_continuation()
+
+    def _answer_ends(self, options: Options) -> tuple[str, str, str] | None:
+        """What stands before the user's text, behind a last answer, and between it and the next."""
+        content = needles.CONTENT
+        last = self.after_user(content=content, options=options)
+        again = self.after_user(content=content, user_follows=True, options=options)
+        whole = self.render(self.shape.opening(), options=options)
+        if last is None or again is None or whole is None or self.shape.user_follows:
+            return None
+        if content not in last or content not in again:
+            return None
+        beginning = whole.partition(needles.USER)[0]
+        return beginning, last.rpartition(content)[2], again.rpartition(content)[2]
+
+    def _unasked(self, options: Options) -> str:
+        """What is printed behind a finished conversation; an option may change it."""
+        if not options or self.edges.on_demand:
+            return self.edges.unasked
+        ends = self._answer_ends(options)
+        prompted = self.opening(prompt=True, options=options)
+        if ends is None or prompted is None:
+            return self.edges.unasked
+        tail = ends[1][len(end_of_answer(*ends)) :]
+        return tail if tail.strip() and prompted.endswith(tail) else ""
 
     def _switches(self, *names: str) -> list[Options]:
         known = (name for name in names if name in self.option_values)
@@ -304,7 +323,7 @@ class Prober:
             return None
         text = self.edges.relative(text, self._close(options, bool(calls)))
         follows = user_follows or self.shape.user_follows
-        return without_suffix(text, self.edges.next_header if follows else self.edges.unasked)
+        return without_suffix(text, self.edges.next_header if follows else self._unasked(options))
 
     # -- turns -------------------------------------------------------------------------------
 
@@ -329,10 +348,15 @@ class Prober:
             return None
         header = self.header if whole.startswith(self.header) else self.header.rstrip()
         header = header if whole.startswith(header) else ""
+        text = whole[len(header) :]
         prompt = self.generation_prompt(tools=bool(calls), options=options)
-        if prompt is None or not whole.startswith(prompt):
-            prompt = header
-        return Turn(header, whole[len(header) :], prompt, whole[len(prompt) :], dict(options))
+        if prompt is not None and whole.startswith(prompt):
+            return Turn(header, text, prompt, whole[len(prompt) :], dict(options))
+        opened = prompt is not None and prompt.startswith(header) and len(prompt) > len(header)
+        if opened and reasoning and text.startswith(reasoning):
+            # History leaves out what the prompt opened: the turn goes on where the prompt ends.
+            return Turn(header, text, prompt or "", text, dict(options))
+        return Turn(header, text, header, text, dict(options))
 
     def turn(
         self,
@@ -363,8 +387,10 @@ class Prober:
 
 
 def _known(text: str) -> str:
-    """A text without the characters that stand for unknown special tokens."""
+    """A text without unknown special tokens, and without the whitespace behind a last one."""
     for placeholder in UNKNOWN_TOKENS.values():
+        before, found, after = text.rpartition(placeholder)
+        text = before if found and not after.strip() else text
         text = text.replace(placeholder, "")
     return text
 

@@ -16,6 +16,8 @@ from autoparser_gen.probe import needles
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "thought", "tool_plan")
 REASONING_PART = "content part"  # reasoning as `{"type": "thinking"}` inside a content list
 
+NAMED_ID = "functions.{name}:{index}"  # the convention "id-carries-name"
+
 MAX_VARIABLES = 6  # what a caller would have to supply where a chat template uses it unguarded
 
 
@@ -24,7 +26,7 @@ class Shape:
     """How messages are written for one chat template."""
 
     string_arguments: bool = False
-    named_ids: bool = False  # ids are `functions.NAME:INDEX`
+    named_ids: bool = False  # ids hold the name, see NAMED_ID
     null_content: bool = False  # a call without content has None, not ""
     flat_calls: bool = False  # calls without the `function` wrapper
     system: bool = False  # a system message must come first
@@ -61,7 +63,9 @@ class Shape:
         given: Any = dict(arguments)
         if self.string_arguments:
             given = json.dumps(given, ensure_ascii=False)
-        call_id = f"functions.{name}:{index}" if self.named_ids else call_id_of(index)
+        call_id = call_id_of(index)
+        if self.named_ids:
+            call_id = NAMED_ID.format(name=name, index=index)
         function = {"name": name, "arguments": given}
         if self.flat_calls:
             return {"id": call_id, "type": "function", **function}
