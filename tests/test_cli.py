@@ -346,6 +346,24 @@ def test_a_bug_of_ours_is_one_line(
     assert done.err.count("\n") == 1
 
 
+def test_verbose_shows_where_a_bug_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object) -> None:
+        raise KeyError("oops")
+
+    monkeypatch.setattr(pipeline, "find_format", crash)
+    with pytest.raises(SystemExit):
+        cli.main([str(HERMES), "-o", "x_parser.py", "-v"])
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_verbose_logs_comparisons(run: Callable[..., Run]) -> None:
+    done = run(HERMES, "--inspect", "-v")
+    assert "tools.format.per_call_start: 1 call / 2 calls: prefix " in done.err
+    assert "per_call_start" in done.out
+
+
 # ---- As a program ----
 
 

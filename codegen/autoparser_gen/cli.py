@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from autoparser_gen.errors import AnalysisError, AutoparserError, UsageError, VerificationError
+from autoparser_gen.errors import (
+    AnalysisError,
+    AutoparserError,
+    FolderError,
+    InternalError,
+    UsageError,
+    VerificationError,
+)
 from autoparser_gen.header import printable
 from autoparser_gen.targets import TARGETS
 
@@ -18,11 +25,9 @@ if TYPE_CHECKING:
     from autoparser_gen.request import Options, Request
 
 PROGRAM = "autoparser-gen"
-# A bug of ours, met on a stranger's chat template: the template could not be analysed.
-INTERNAL_ERROR = 3
 INTERRUPTED = 130
 # Errors whose message shows renderings on lines of their own. All others are one line.
-_MANY_LINES = (AnalysisError, VerificationError)
+_MANY_LINES = (AnalysisError, FolderError, VerificationError)
 
 # Whether a path can be read is found out, and said better, where it is read.
 _path = click.Path(path_type=Path, readable=False)
@@ -120,15 +125,13 @@ def command(chat_template: Path, **given: Any) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command and exit: every error a user can meet is one line on standard error."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        status = command.main(
-            args=None if arguments is None else list(arguments),
-            prog_name=PROGRAM,
-            standalone_mode=False,
-        )
+        status = command.main(args=words, prog_name=PROGRAM, standalone_mode=False)
     except click.ClickException as error:
         status = _say(f"{error.format_message()} See {PROGRAM} --help.", UsageError.exit_code)
     except AutoparserError as error:
+        _trace(error.__cause__ if isinstance(error, InternalError) else None, words)
         status = _say(str(error), error.exit_code, many_lines=isinstance(error, _MANY_LINES))
     except (KeyboardInterrupt, click.Abort):
         status = _say("interrupted; nothing was written.", INTERRUPTED)
@@ -136,7 +139,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stderr.close()
         status = 0
     except Exception as error:
-        status = _internal_error(error, sys.argv if arguments is None else arguments)
+        _trace(error, words)
+        what = f"{type(error).__name__}: {error}"
+        status = _say(
+            f"internal error: {what}. This is a bug; -v shows where. Nothing was written.",
+            InternalError.exit_code,
+        )
     sys.exit(status)
 
 
@@ -249,13 +257,8 @@ def _say(message: str, status: int, *, many_lines: bool = False) -> int:
     return status
 
 
-def _internal_error(error: Exception, arguments: Sequence[str]) -> int:
-    if {"-v", "--verbose"} & set(arguments):
+def _trace(error: BaseException | None, words: Sequence[str]) -> None:
+    if error is not None and {"-v", "--verbose"} & set(words):
         import traceback
 
         traceback.print_exception(error)
-    what = f"{type(error).__name__}: {error}"
-    return _say(
-        f"internal error: {what}. This is a bug; -v shows where. Nothing was written.",
-        INTERNAL_ERROR,
-    )

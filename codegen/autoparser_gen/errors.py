@@ -70,7 +70,9 @@ class InternalError(AutoparserError):
 
         trace = traceback.extract_tb(error.__traceback__)
         place = f" ({Path(trace[-1].filename).name}:{trace[-1].lineno})" if trace else ""
-        return cls(
+        result = cls(
             f"{source}: internal error: {type(error).__name__}: {error}{place}. This is a bug of"
             " autoparser-gen, not of the chat template; please report it with the file."
         )
+        result.__cause__ = error
+        return result

@@ -49,17 +49,18 @@ class Options:
 
     def words(self) -> list[str]:
         """The options as the words of a command that gives the same output."""
-        words = []
-        for name, value in (
-            ("--variant", self.variant),
-            ("--bos-token", self.bos_token),
-            ("--eos-token", self.eos_token),
-            ("--tools", self.tools and self.tools.name),
-            ("--tool-choice", None if self.tool_choice == "auto" else self.tool_choice),
-            ("--response-schema", self.response_schema and self.response_schema.name),
-            ("--thinking", {None: None, True: "on", False: "off"}[self.thinking]),
-        ):
-            words += [] if value is None else [name, value]
+        values: dict[str, str | None] = {
+            "--variant": self.variant,
+            "--bos-token": self.bos_token,
+            "--eos-token": self.eos_token,
+            "--tools": self.tools.name if self.tools else None,
+            "--tool-choice": None if self.tool_choice == "auto" else self.tool_choice,
+            "--response-schema": self.response_schema.name if self.response_schema else None,
+            "--thinking": {None: None, True: "on", False: "off"}[self.thinking],
+        }
+        words = [
+            word for name, value in values.items() if value is not None for word in (name, value)
+        ]
         for flag, is_set in (
             ("--no-parallel-tool-calls", not self.parallel),
             ("--lazy", self.lazy),
