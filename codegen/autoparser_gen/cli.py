@@ -238,7 +238,7 @@ def _log_comparisons() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(Printable("%(message)s"))
     logger = logging.getLogger("autoparser_gen")
-    logger.addHandler(handler)
+    logger.handlers[:] = [handler]
     logger.setLevel(logging.DEBUG)
 
 
