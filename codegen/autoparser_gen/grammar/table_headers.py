@@ -6,7 +6,7 @@ import re
 
 from autoparser_gen.analysis.model import Analysis, Headers, ToolMode
 from autoparser_gen.emit.skeletons.tables import Go, Region
-from autoparser_gen.grammar.tables import Builder, Calls, Rows, end_after_calls
+from autoparser_gen.grammar.tables import Builder, Calls, Rows
 
 _SPACE = " \t\r\n"
 
@@ -73,7 +73,7 @@ def _body(calls: Calls, headers: Headers, between: Rows) -> Go:
         )
         go = Go(build.region("call_body", Region("gap"), first), opens=True)
     build.settings["NAME_IN_HEADER"] = not body
-    after_calls = end_after_calls(analysis, analysis.end_of_turn.strip(_SPACE))
+    after_calls = analysis.end_of_turn_after_calls.strip(_SPACE)
     if after_calls and after_calls != headers.message_end:
         between = {build.marker("CALL_END", after_calls, "end_of_turn"): Go(calls.after), **between}
     for region, kind in build.regions.items():

@@ -19,8 +19,8 @@ from autoparser_gen.analysis.model import (
     ToolMode,
 )
 from autoparser_gen.emit.skeletons.tables import Go, Region
-from autoparser_gen.grammar.table_literals import literal_arguments, python_calls
 from autoparser_gen.errors import GrammarError
+from autoparser_gen.grammar.table_literals import literal_arguments, python_calls
 
 _SPACE = " \t\r\n"
 
@@ -213,7 +213,7 @@ def _end_rows(build: Builder) -> None:
         if before:
             name = build.marker("END_OF_TURN_WITH_SPACE", before + end, "end_of_turn")
             names.insert(0, name)
-    after_calls = end_after_calls(build.analysis, end)
+    after_calls = build.analysis.end_of_turn_after_calls.strip(_SPACE)
     if after_calls:
         names.append(build.marker("END_OF_CALLS", after_calls, "end_of_turn"))
     if not names:
@@ -225,18 +225,6 @@ def _end_rows(build: Builder) -> None:
             rows.update({name: Go("end") for name in names if name not in rows})
         elif kind.ends:
             rows.update({name: Go("end", closes=True) for name in names if name not in rows})
-
-
-def end_after_calls(analysis: Analysis, end: str) -> str:
-    """What ends a turn with calls, where it differs from what ends one without."""
-    tools = analysis.tools
-    rest = analysis.joints.get("call_to_end", "").strip(_SPACE)
-    closers = (tools.arguments.value_suffix, tools.arguments.end, tools.function.close)
-    for closer in (*closers, tools.format.per_call_end, tools.format.section_end):
-        rest = rest.removeprefix(closer.strip(_SPACE)).lstrip(_SPACE)
-    if not rest or (end and rest.startswith(end)) or tools.call_id.pos is CallIdPosition.POST_ARGS:
-        return ""
-    return tokens(rest)[0]
 
 
 def _space_before(glue: str, marker: str) -> str:
