@@ -20,13 +20,13 @@ LITERAL_ESCAPES = True
 
 # ==== Begin Python calls block (identical in every file that has it) ====
 
-_WORD = _NAME.pattern.replace("*", "{1,99}")
-_CALL = (",?", _SPACES, _WORD, _SPACES, r"\(")  # behind another call
+_KEYWORD = re.compile(r"[\w.$-]*")
+_CALL = (",?", _SPACES, _NAME.pattern.replace("*", "{1,99}"), _SPACES, r"\(")  # behind another
 _NEXT_CALL = re.compile(_ahead(_SPACES, *_CALL))
 _CALL_SEPARATOR = re.compile(r"\s*,?\s*")
 _NEXT_ARGUMENT_OR_END = "|".join(
     [
-        _ahead(_SPACES, ",", _SPACES, _WORD, _SPACES, "="),
+        _ahead(_SPACES, ",", _SPACES, r"\w[\w.$-]{0,99}", _SPACES, "="),
         _ahead(_SPACES, ",", _SPACES, r"\)"),
         _ahead(_SPACES, r"\)", _SPACES, *_CALL),
     ]
@@ -93,7 +93,7 @@ class PythonCalls(Decoder):
             self._expect = "end of call"
         elif expect == "argument":
             self._begin_word("key")
-            taken = False
+            self.failed, taken = not (char.isalnum() or char == "_"), False
         elif expect == "=":
             self.failed = char != "=" or not self._begin_argument("".join(self._pieces))
         elif expect == ", or )":
@@ -142,7 +142,8 @@ class PythonCalls(Decoder):
 
     def _read_word(self, text: str, at: int, end: int) -> int:
         """A name or key, up to the first character that is no part of it."""
-        stop = _match_end(_NAME, text, at, end)
+        chars = _NAME if self._expect == "name" else _KEYWORD
+        stop = _match_end(chars, text, at, end)
         self._pieces.append(text[at:stop])
         if stop < end:
             self._expect = "(" if self._expect == "name" else "="
