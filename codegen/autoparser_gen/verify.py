@@ -241,11 +241,13 @@ class _Verifier:
     def _grammar_text(self, case: Case) -> str | None:
         """What the grammar's start rule covers; None where the turn continues another prompt."""
         text = case.turn.after(self._analysis.generation_prompts.default)
-        end = self._analysis.end_of_turn.strip()
-        if text is None or not end:
-            return text
-        before, found, rest = text.rpartition(end)
-        return before if found and not rest.strip() else text
+        if text is None:
+            return None
+        for end in (self._analysis.end_of_turn_after_calls, self._analysis.end_of_turn):
+            before, found, rest = text.rpartition(end.strip() or "\0")
+            if found and not rest.strip():
+                return before
+        return text
 
     @contextlib.contextmanager
     def _failing(self, case: Case, how: str) -> Iterator[None]:
