@@ -182,7 +182,7 @@ def test_inspect_a_folder_gives_a_row_for_each(run: Callable[..., Run], tmp_path
     assert first["turns"] > 10
     assert (second["template"], second["result"]) == ("b.jinja", "refused")
     assert "never" in second["error"]
-    assert "a.jinja  verified" in run("in", "--inspect").out
+    assert "| a.jinja       | verified | NONE " in run("in", "--inspect").out
 
 
 # ---- What goes wrong ----

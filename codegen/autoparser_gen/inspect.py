@@ -29,6 +29,9 @@ CALLS = tuple(
 MARKED = ("assistant_header", "reasoning", "content", "tools", "headers", "end_of_turn")
 
 
+HEADINGS = ("chat template", "result", "reasoning", "content", "calls", "turns", "remarks")
+
+
 @dataclass(frozen=True)
 class Piece:
     """A stretch of the turn; `field` names the marker that it is, "" for the message's own text."""
@@ -42,7 +45,7 @@ class Row:
     """What became of one chat template, for a table of many."""
 
     template: str
-    result: str  # verified, analysed (not verified), failed (verification), refused
+    result: str  # verified, analysed (not verified), failed (verification), refused, crashed
     reasoning: str = ""
     content: str = ""
     tools: str = ""
@@ -62,12 +65,16 @@ def one(source: Path, options: Options, *, as_json: bool) -> str:
 
 
 def several(sources: Sequence[Path], options: Options, pool: Pool, *, as_json: bool) -> str:
-    """A table of what became of each chat template, with verification; errors are rows."""
+    """A Markdown table of what became of each chat template; errors are rows, not exceptions."""
     rows = pool.map(functools.partial(row, options=options), sources)
     if as_json:
         return json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2) + "\n"
-    width = max(len(row.template) for row in rows)
-    return "".join(f"{_row_line(row, width)}\n" for row in rows)
+    cells = [HEADINGS, *(_cells(row) for row in rows)]
+    # The last column is prose of any length.
+    widths = [max(len(line[i]) for line in cells) for i in range(len(HEADINGS) - 1)] + [0]
+    lines = [" | ".join(f"{c:<{w}}" for c, w in zip(line, widths, strict=True)) for line in cells]
+    lines.insert(1, " | ".join("-" * max(width, 3) for width in widths))
+    return "".join(f"| {line} |\n" for line in lines)
 
 
 def row(source: Path, options: Options) -> Row:
@@ -75,11 +82,11 @@ def row(source: Path, options: Options) -> Row:
     try:
         generated = generate(Request(source, (), options))
     except VerificationError as error:
-        return Row(source.name, "failed", error=str(error))
+        return _failure(source, "failed", error)
     except AutoparserError as error:
-        return Row(source.name, "refused", error=str(error))
+        return _failure(source, "refused", error)
     except Exception as error:  # a stranger's chat template met a bug of ours
-        return Row(source.name, "refused", error=str(InternalError.of(source, error)))
+        return _failure(source, "crashed", InternalError.of(source, error))
     analysis, report = generated.analysis, generated.report
     return Row(
         template=source.name,
@@ -92,6 +99,12 @@ def row(source: Path, options: Options) -> Row:
         not_rendered=report.not_rendered if report else (),
         notes=analysis.notes,
     )
+
+
+def _failure(source: Path, result: str, error: AutoparserError) -> Row:
+    # The row names the file already, and a table must not depend on where it stands.
+    message = str(error).removeprefix(f"{source}: ").removeprefix(f"{source.name}: ")
+    return Row(source.name, result, error=message)
 
 
 def pieces(turn: Turn, analysis: Analysis) -> list[Piece]:
@@ -197,11 +210,13 @@ def _quoted(value: Any) -> str:
     return f'"{printable(text)}"'
 
 
-def _row_line(row: Row, width: int) -> str:
-    if row.error:
-        return f"{printable(row.template):<{width}}  {row.result:<9} {printable(row.error[:200])}"
+def _cells(row: Row) -> tuple[str, ...]:
     calls = row.tools + (", parallel" if row.parallel_calls else "")
-    return (
-        f"{printable(row.template):<{width}}  {row.result:<9} {row.reasoning:<10} {calls:<26}"
-        f" {row.turns:>3} turns"
-    )
+    remarks = [f"not rendered: {', '.join(row.not_rendered)}"] if row.not_rendered else []
+    remarks += [*row.notes, *row.error.split("\n")[:1]]
+    cells = (row.template, row.result, row.reasoning, row.content, calls, str(row.turns or ""))
+    return *map(_cell, cells), _cell("; ".join(filter(None, remarks)))
+
+
+def _cell(text: str) -> str:
+    return printable(text).replace("|", "\\|")
