@@ -280,6 +280,7 @@ class Parser:
         self._from = 0  # index into _buffer: where the region's own text begins
         self._scanned = 0  # index into _buffer: what lies before it need not be looked at again
         self._undecided = False  # the marker at _at may turn out to be text
+        self._spaced = False  # whitespace has ended the name or key that is being read
         self._skip = ""  # whitespace that is removed after the last marker, as far as it is there
         self._space: list[str] = []  # whitespace in text: what follows decides what it is
         self._blank = True  # the text since the last marker is only whitespace
@@ -465,14 +466,12 @@ class Parser:
         start = max(self._from, self._scanned)
         found = search.find(self._buffer, start, end, line_start=False)
         stop = found[0] if found else search.hold(self._buffer, start, end)
-        chars = _KEY if region.collects == "key" else _NAME
-        if start == self._from or not self._buffer[start - 1].isspace() or chars is _KEY:
-            start = _match_end(
-                chars,
-                self._buffer,
-                _past_space(self._buffer, start, stop) if start == self._from else start,
-                stop,
-            )
+        if start == self._from:
+            self._from = start = _past_space(self._buffer, start, stop)
+        if not self._spaced:
+            chars = _KEY if region.collects == "key" else _NAME
+            start = _match_end(chars, self._buffer, start, stop)
+            self._spaced = start < stop
         self._scanned = start = _past_space(self._buffer, start, stop)
         if start < stop:
             return self._fail(start)
@@ -483,7 +482,7 @@ class Parser:
         missing = not text and region.collects != "id"
         if missing or (region.collects == "key" and text in self.call.keys):
             return self._fail(stop)
-        if self._undecided and not REGIONS[go.region].otherwise:
+        if self._undecided and not _in_doubt(go.region):
             self._decide()
         if not self._capture(region.collects, text, go):
             return self._fail(stop)
@@ -508,7 +507,7 @@ class Parser:
         go = self._table[self._region][marker]
         self._value_text(at)
         self._undecided = True
-        if not REGIONS[go.region].otherwise:
+        if not _in_doubt(go.region):
             self._decide()
         self._follow(marker, go, at)
         return True
@@ -538,7 +537,9 @@ class Parser:
         if undecided and final and not decoder.done and decoder.ends():
             self._cut_off()
             return False
-        if decoder.failed or (undecided and final and not decoder.done):
+        rows = self._table[self._region]
+        unfinished = undecided and final and not decoder.done
+        if decoder.failed or unfinished or (decoder.done and decoder.row not in rows):
             return self._fail(at)
         self._scanned = at
         if not undecided:
@@ -551,7 +552,7 @@ class Parser:
         if decoder.done:
             self._decoder, self._undecided = None, False
             start = self._at if undecided else at
-            self._follow(self._buffer[start:at], self._table[self._region][decoder.row], start)
+            self._follow(self._buffer[start:at], rows[decoder.row], start)
             if decoder.name:
                 self.call_name(decoder.name)
             return True
@@ -589,7 +590,7 @@ class Parser:
             elif self._at < at:
                 self._keep(at)
             self._undecided = True
-        elif not target.otherwise or not self._undecided:
+        elif not self._undecided or not _in_doubt(go.region):
             if self._undecided:
                 self._decide()
             self._account(marker, go, at, stop)
@@ -597,6 +598,7 @@ class Parser:
             self._text_region = target.otherwise
         self._skip = "" if self._kept_as_text(go.region) else go.after
         self._blank = self._line_blank = True
+        self._spaced = False
         self._region = go.region
         self._from = self._scanned = stop
 
@@ -971,9 +973,12 @@ class Parser:
         self._buffer = prompt
         self._run(False)
         self._strict = strict
-        text_is_open = REGIONS[self._region].kind in ("text", "gap") and self._held is None
-        if text_is_open and not self._undecided:
-            self._buffer, self._at, self._from, self._scanned = "", 0, 0, 0
+        if self._held is None:
+            # A header that the prompt has begun goes on in the text; nothing else is left over.
+            kept = self._buffer[self._from :] if REGIONS[self._region].kind == "data" else ""
+            self._buffer, self._undecided = kept, False
+            self._at = self._from = 0
+            self._scanned = len(kept)
         self._space.clear()
         self._out.clear()
         self._spans.clear()
@@ -985,6 +990,12 @@ class Parser:
             self._held.clear()
         if self._call is not None:
             self._call.index, self._call.sent = None, 0
+
+
+def _in_doubt(region: str) -> bool:
+    """Whether what is read in a region may still turn out to be part of a raw value."""
+    before = REGIONS[region].otherwise
+    return before in REGIONS and REGIONS[before].kind == "raw"
 
 
 def _past_space(text: str, at: int, end: int) -> int:
