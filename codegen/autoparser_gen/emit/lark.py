@@ -92,22 +92,22 @@ class _Printer:
             if isinstance(self.rules[expr.name].body, Text):
                 return f"({name}?)" if level >= 2 else f"{name}?"
             return name
-        return f"/{regex(expr, self.rules)}/"
+        return _delimited(regex(expr, self.rules))
 
     def token(self, rule: Rule) -> str:
         """A terminal: readable parts where it has any, else one regular expression."""
         name = self.name(rule.name)
         if self.portable:
-            return f"{name}: /{self._portable_regex(rule)}/"
+            return f"{name}: {_delimited(self._portable_regex(rule))}"
         if isinstance(rule.body, Text):
-            return f"{name}: /{text_regex(rule.body.stops, lookahead=True)}/"
+            return f"{name}: {_delimited(text_regex(rule.body.stops, lookahead=True))}"
         if isinstance(rule.body, Lit) and rule.body.text in self._partial_stops:
             # lark takes a string that a regular expression matches too for one of its values.
-            return f"{name}: /{regex(rule.body, self.rules)}/"
+            return f"{name}: {_delimited(regex(rule.body, self.rules))}"
         if _is_composed(rule.body):
             priority = ".1" if self._competes_with_text(rule) else ""
             return f"{name}{priority}: {self.expr(rule.body)}"
-        return f"{name}: /{regex(rule.body, self.rules)}/"
+        return f"{name}: {_delimited(regex(rule.body, self.rules))}"
 
     def _portable_regex(self, rule: Rule) -> str:
         """One regular expression without look-around.
@@ -151,6 +151,11 @@ class _Printer:
 def string(text: str) -> str:
     """A string literal of Lark."""
     return '"' + "".join(_ESCAPES.get(char) or printable(char) for char in text) + '"'
+
+
+def _delimited(pattern: str) -> str:
+    """A regular expression between slashes; lark drops a backslash that stands before a quote."""
+    return "/" + pattern.replace('\\"', "\\\\x22") + "/"
 
 
 def _rank(expr: Expr) -> int:

@@ -1,11 +1,27 @@
-"""The arguments of a call: one JSON object, arguments in markup, or literals."""
+"""The arguments of a call: one object in some syntax, or arguments in markup."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from autoparser_gen.analysis.model import Analysis, ToolMode, ValueSyntax
-from autoparser_gen.grammar.ir import Builder, Expr, Ref, Stop, Text, many, opt, seq
-from autoparser_gen.grammar.markup import Kind, Marker, Part, core, markup
-from autoparser_gen.grammar.syntax import KEY, Syntax, gap, whitespace
+from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Lit, Ref, alt, many, opt, seq
+from autoparser_gen.grammar.markup import Kind, Marker, Part, core
+from autoparser_gen.grammar.order import Member, arrange
+from autoparser_gen.grammar.raw_values import MarkedValues
+from autoparser_gen.grammar.request import Tool
+from autoparser_gen.grammar.schema import SchemaRules, slug
+from autoparser_gen.grammar.syntax import (
+    JSON,
+    KEY,
+    KEY_CHAR,
+    Syntax,
+    escaped_rules,
+    gap,
+    other_than,
+    whitespace,
+)
 
 
 class ArgumentRules:
@@ -14,100 +30,85 @@ class ArgumentRules:
     def __init__(self, builder: Builder, analysis: Analysis) -> None:
         """Rules are added to the builder when they are asked for."""
         self.builder = builder
-        self.tools = analysis.tools
+        self.format = analysis.tools.format
         self.marks = analysis.tools.arguments
-        self.json_syntax = Syntax(builder)
+        in_markup = self.format.mode is ToolMode.TAG_WITH_TAGGED
+        self.raw = in_markup and self.marks.value_syntax is not ValueSyntax.JSON
         self.space = gap(builder) if self.raw else whitespace(builder)
+        self.values = MarkedValues(builder, analysis.tools, self.space)
+        self.syntax = Syntax(builder, JSON if in_markup else self.marks.literals or JSON)
 
-    @property
-    def raw(self) -> bool:
-        """Whether values stand in markup as they are."""
-        tagged = self.tools.format.mode is ToolMode.TAG_WITH_TAGGED
-        return tagged and self.marks.value_syntax is not ValueSyntax.JSON
+    def parts(self, tool: Tool | None) -> list[Marker | Part]:
+        """Everything between the name and the end of the call."""
+        opens = Marker("arguments-open", self.marks.start)
+        closes = Marker("arguments-close", self.marks.end)
+        if self.format.mode is ToolMode.TAG_WITH_LITERAL:
+            return [Part(self.object(tool), Kind.DATA)]  # the braces are the literal's own
+        if self.format.mode is not ToolMode.TAG_WITH_TAGGED:
+            return [opens, Part(self.object(tool), Kind.DATA), closes]
+        return [opens, Part(self._in_markup(tool), Kind.MARKER), closes]
 
-    def json(self) -> Ref:
-        """One JSON object."""
-        if self.tools.format.arguments_as_string:
-            return self.builder.rule("arguments", self.json_syntax.string(), capture="arguments")
-        return self.builder.rule("arguments", self.json_syntax.object(), capture="arguments")
+    # ---- one object ----
 
-    def parts(self) -> list[Marker | Part]:
-        """Everything from the arguments' opening to their closing marker."""
-        mode = self.tools.format.mode
-        if mode is ToolMode.TAG_WITH_TAGGED:
-            inner = Part(self._tagged(), Kind.MARKER)
-        elif mode is ToolMode.TAG_WITH_LITERAL:
-            literal = Syntax(self.builder, self.marks.literals or Syntax(self.builder).literals)
-            body = self.builder.rule("arguments", literal.object(), capture="arguments")
-            inner = Part(body, Kind.DATA)
-        else:
-            inner = Part(self.json(), Kind.DATA)
-        return [
-            Marker("arguments-open", self.marks.start),
-            inner,
-            Marker("arguments-close", self.marks.end),
-        ]
+    def object(self, tool: Tool | None) -> Ref:
+        """All arguments as one object."""
+        if self.format.arguments_as_string:
+            return self._in_a_string(tool)
+        return self._object(self.builder, self.syntax, tool)
+
+    def _object(self, builder: Builder, syntax: Syntax, tool: Tool | None) -> Ref:
+        if tool is None:
+            return builder.rule("arguments", syntax.object(), capture="arguments")
+        rules = SchemaRules(builder, syntax, tool.schema, tool.slug)
+        body = rules.object(tool.schema, tool.slug)
+        return builder.rule(f"{tool.slug}-arguments", body, capture="arguments")
+
+    def _in_a_string(self, tool: Tool | None) -> Ref:
+        """The object's JSON text as the content of a JSON string."""
+        apart = Builder()
+        inner = self._object(apart, Syntax(apart), tool)
+        for sentence in apart.warnings:
+            self.builder.warn(sentence)
+        name = f"{tool.slug}-arguments" if tool else "arguments"
+        escaped = escaped_rules(apart, inner, self.builder)
+        return self.builder.rule(name, seq('"', escaped, '"'), capture="arguments")
 
     # ---- arguments in markup ----
 
-    def _tagged(self) -> Expr:
-        """Any number of arguments."""
-        argument = self.builder.rule("argument", self._argument(), capture="")
-        separator = core(self.marks.separator)
-        if separator:
-            between = self.json_syntax.punctuation(
-                "argument-separator", separator, before=True, after=True
+    def _in_markup(self, tool: Tool | None) -> Expr:
+        """Any arguments, or those of a tool; each with the marker that ends it."""
+        separator: Expr = EMPTY
+        if core(self.marks.separator):
+            text = seq(opt(self.space), core(self.marks.separator), opt(self.space))
+            separator = self.builder.token("argument-separator", text)
+        if tool is None:
+            key = self.builder.token("argument-name", KEY, capture="argument name")
+            argument = self.builder.rule("argument", self.values.argument(key))
+            if separator == EMPTY:
+                return many(argument)
+            return opt(seq(argument, many(seq(separator, argument))))
+        rules = SchemaRules(self.builder, self.values.syntax, tool.schema, tool.slug)
+        return alt(
+            *(
+                self._members(rules, branch.schema, tool, separator)
+                for branch in rules.branches(tool.schema, tool.slug)
+                if branch.kind == "object"
             )
-            arguments = opt(seq(argument, many(seq(between, argument))))
-        else:
-            arguments = many(argument)
-        return arguments
-
-    def _argument(self) -> Expr:
-        marks = self.marks
-        parts: list[Marker | Part] = [
-            Marker("argument-open", marks.name_prefix),
-            Part(self.builder.token("argument-name", KEY, capture="argument name"), Kind.NAME),
-            Marker("argument-name-close", marks.name_suffix),
-        ]
-        value = Part(self._raw_value(), Kind.RAW)
-        if marks.value_syntax is ValueSyntax.JSON:
-            json_value = self.builder.rule(
-                "argument-value", self.json_syntax.value(), capture="argument value"
-            )
-            value = Part(json_value, Kind.DATA)
-        parts += [
-            Marker("value-open", marks.value_prefix),
-            value,
-            Marker("argument-close", marks.value_suffix),
-        ]
-        return markup(self.builder, parts, self.space, Kind.MARKER)
-
-    def _raw_value(self) -> Ref:
-        return self.builder.token(
-            "argument-value", Text(self.value_stops()), capture="argument value"
         )
 
-    def value_stops(self) -> tuple[Stop, ...]:
-        """What ends a raw value: its closer, where the next argument or the call's end follows.
-
-        Any other closer is part of the value. A call's end counts if the next call, the section's
-        end or the end of the response follows.
-        """
-        tools, marks = self.tools, self.marks
-        next_argument = (marks.value_suffix, marks.separator, marks.name_prefix)
-        close = (marks.value_suffix, marks.end, tools.function.close, tools.format.per_call_end)
-        next_call = (
-            tools.format.call_separator,
-            tools.format.per_call_start or tools.function.name_prefix,
-        )
-        stops = [_stop(*next_argument), _stop(*close, *next_call)]
-        if core(tools.format.section_end):
-            stops.append(_stop(*close, tools.format.section_end))
-        else:
-            stops.append((*_stop(*close), ""))
-        return tuple(dict.fromkeys(stops))
-
-
-def _stop(*texts: str) -> Stop:
-    return tuple(filter(None, map(core, texts)))
+    def _members(
+        self, rules: SchemaRules, schema: Mapping[str, Any], tool: Tool, separator: Expr
+    ) -> Expr:
+        properties, required, more = rules.properties(schema)
+        members = []
+        for key, value in properties.items():
+            name = slug(f"{tool.slug}-{key}")
+            body = self.values.argument(Lit(key), rules, value, name)
+            members.append(Member(self.builder.rule(name, body), key in required))
+        extra = None
+        if more is not False:
+            name = f"{tool.slug}-other"
+            other = other_than(list(properties), KEY_CHAR)
+            key_token = self.builder.token(f"{name}-name", other, capture="argument name")
+            extra = self.builder.rule(name, self.values.argument(key_token, rules, more, name))
+        return arrange(self.builder, tool.slug, members, comma=separator, extra=extra)

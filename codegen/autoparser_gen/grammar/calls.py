@@ -2,73 +2,110 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+
 from autoparser_gen.analysis.model import Analysis, CallIdPosition, ToolMode
 from autoparser_gen.grammar.arguments import ArgumentRules
-from autoparser_gen.grammar.ir import Builder, Expr, Ref, Rep, alt, chars, many, opt, seq
-from autoparser_gen.grammar.markup import Kind, Marker, Part, core, markup
+from autoparser_gen.grammar.ir import (
+    EMPTY,
+    Builder,
+    Expr,
+    Lit,
+    Ref,
+    Rep,
+    alt,
+    chars,
+    many,
+    opt,
+    seq,
+)
+from autoparser_gen.grammar.markup import Kind, Marker, Part, core, marker_token, markup
+from autoparser_gen.grammar.request import Tool
 from autoparser_gen.grammar.syntax import NAME, Syntax
+
+# What a name's suffix may repeat: the name itself, or the number of the call.
+_PLACEHOLDER = re.compile(r"(\{name\}|\{index\})")
+INDEX = Rep(chars("0-9"), 1, 4)
+
+
+@dataclass(frozen=True)
+class AfterCalls:
+    """What may follow calls: content, if the chat template writes any there, and an end marker."""
+
+    content: Ref | None = None
+    end: str = ""
 
 
 class CallRules:
     """Builds the rules of one format's tool calls."""
 
-    def __init__(self, builder: Builder, analysis: Analysis, *, parallel: bool) -> None:
-        """`parallel` allows more than one call."""
+    def __init__(
+        self, builder: Builder, analysis: Analysis, tools: list[Tool] | None, *, parallel: bool
+    ) -> None:
+        """`tools` None is any tool; `parallel` allows more than one call."""
         self.builder = builder
         self.analysis = analysis
         self.format = analysis.tools.format
+        self.tools = tools
         self.parallel = parallel
         self.json = Syntax(builder)
         self.arguments = ArgumentRules(builder, analysis)
         self.space = self.arguments.space
 
-    def rule(self) -> Ref:
-        """All calls of a response, with the markers of their section."""
+    def rule(self, after: AfterCalls) -> Ref:
+        """All calls of a response, with the markers of their section and what follows them."""
         call = self.builder.rule("tool-call", self._tool_call(), capture="call")
         kind = Kind.DATA if self.format.tools_array_wrapped else Kind.MARKER
         if core(self.format.per_call_start) == "":
             kind = self._begins()
         parts = (
             Marker("tool-calls-open", self.format.section_start),
-            Part(self._all(call), kind, self._ends()),
+            Part(self._all(call, after), kind, self._ends()),
             Marker("tool-calls-close", self.format.section_end),
         )
-        space = opt(self.space) if core(self.format.section_end) else seq()
-        return self.builder.rule("tool-calls", seq(markup(self.builder, parts, self.space), space))
-
-    def _all(self, call: Ref) -> Expr:
-        """The calls with what stands between them."""
-        if self.format.tools_array_wrapped:
-            comma = self.json.comma()
-            calls = seq(call, many(seq(comma, call))) if self.parallel else call
-            closed = core(self.format.section_end)
-            space = seq() if closed else opt(self.space)
-            return seq(self.json.bracketed(calls), space)
-        space = opt(self.space)
         closed = core(self.format.section_end)
+        behind = (after.content or opt(self.space)) if closed else EMPTY
+        end = opt(marker_token(self.builder, "calls-end", after.end)) if core(after.end) else EMPTY
+        calls = markup(self.builder, parts, self.space)
+        return self.builder.rule("tool-calls", seq(calls, behind, end))
+
+    def _all(self, call: Ref, after: AfterCalls) -> Expr:
+        """The calls with what stands between them."""
+        closed = core(self.format.section_end)
+        space = opt(self.space)
+        behind = EMPTY if closed else space
+        if self.format.tools_array_wrapped:
+            calls = seq(call, many(seq(self.json.comma(), call))) if self.parallel else call
+            return seq(self.json.bracketed(calls), behind)
         separator = core(self.format.call_separator)
         if separator and self.parallel:
             between = self.json.punctuation("call-separator", separator, before=True, after=True)
-            return seq(call, many(seq(between, call)), seq() if closed else space)
+            return seq(call, many(seq(between, call)), behind)
         if closed:
             return seq(call, many(seq(space, call))) if self.parallel else call
         # The whitespace after the last call is here, since a parser with one token of look-ahead
         # cannot know whether a further call follows it.
-        return many(seq(call, space), 1) if self.parallel else seq(call, space)
+        call_and_more = seq(call, after.content or space)
+        return many(call_and_more, 1) if self.parallel else call_and_more
 
     def _tool_call(self) -> Expr:
-        """One call with its own markers."""
+        """One call with its own markers, of any tool."""
+        one_of = self._call(None) if self.tools is None else alt(*map(self._call, self.tools))
         parts = (
             Marker("tool-call-open", self.format.per_call_start),
-            Part(self._call(), self._begins(), self._ends()),
+            Part(one_of, self._begins(), self._ends()),
             Marker("tool-call-close", self.format.per_call_end),
         )
         return markup(self.builder, parts, self.space)
 
-    def _call(self) -> Expr:
-        if self.format.mode is ToolMode.JSON_NATIVE:
-            return self._json_call()
-        return self._tagged_call()
+    def _call(self, tool: Tool | None) -> Expr:
+        """One call without the markers that all calls share."""
+        native = self.format.mode is ToolMode.JSON_NATIVE
+        body = self.json.braced(self._members(tool)) if native else self.tagged_call(tool)
+        if tool is None and not native:
+            return body
+        return self.builder.rule(f"{tool.slug}-call" if tool else "call", body)
 
     def _begins(self) -> Kind:
         """What a call shows at its beginning, behind its own marker."""
@@ -89,37 +126,41 @@ class CallRules:
 
     # ---- the whole call is JSON ----
 
-    def _json_call(self) -> Expr:
-        return self.builder.rule("call", self.json.braced(self._members()))
-
-    def _members(self) -> Expr:
+    def _members(self, tool: Tool | None) -> Expr:
         format_ = self.format
         if format_.fun_name_is_key:
-            return seq(self.json.name_string(), self.json.colon(), self.arguments.json())
-        name = seq(self._field("name", format_.name_field), self.json.name_string())
-        arguments = seq(self._field("arguments", format_.args_field), self.arguments.json())
+            return seq(self._quoted_name(tool), self.json.colon(), self.arguments.object(tool))
+        name = seq(self._field("name", format_.name_field), self._quoted_name(tool))
+        arguments = seq(self._field("arguments", format_.args_field), self.arguments.object(tool))
         comma = self.json.comma()
-        members = alt(seq(name, comma, arguments), seq(arguments, comma, name))
+        members = seq(name, comma, arguments)
+        if tool is None:
+            members = alt(members, seq(arguments, comma, name))
+        prefix = f"{tool.slug}-" if tool else ""
         if format_.function_field:
             # Some chat templates print OpenAI's whole object, of which only this part is read.
             kind = seq(self.json.key("type"), self.json.string_literal("function"), comma)
             field = self._field("function", format_.function_field)
-            function = self.builder.rule("function", self.json.braced(members))
+            function = self.builder.rule(f"{prefix}function", self.json.braced(members))
             members = seq(opt(kind), field, function)
         id_field = format_.id_field or format_.gen_id_field
         if not id_field:
             return members
         value = self.builder.rule("id", self.json.string(), capture="id")
         id_ = self.builder.rule("id-member", seq(self._field("id", id_field), value))
-        both = self.builder.rule("call-members", members)
+        both = self.builder.rule(f"{prefix}call-members", members)
         return alt(seq(id_, comma, both), seq(both, opt(seq(comma, id_))))
+
+    def _quoted_name(self, tool: Tool | None) -> Expr:
+        return self.json.string_literal(tool.name) if tool else self.json.name_string()
 
     def _field(self, name: str, key: str) -> Ref:
         return self.builder.token(f"{name}-field", self.json.key(key))
 
     # ---- the call is markup ----
 
-    def _tagged_call(self) -> Expr:
+    def tagged_call(self, tool: Tool | None) -> Expr:
+        """A call in markup, without the markers that all calls share."""
         tools = self.analysis.tools
         call_id = (
             Marker("id-open", tools.call_id.prefix),
@@ -131,31 +172,34 @@ class CallRules:
         if place is CallIdPosition.PRE_FUNC_NAME:
             parts += call_id
         parts.append(Marker("function-open", tools.function.name_prefix))
-        parts += self._name_parts()
+        parts += self._name_parts(tool)
         if place is CallIdPosition.BETWEEN_FUNC_AND_ARGS:
             parts += call_id
-        parts += self.arguments.parts()
+        parts += self.arguments.parts(tool)
         if place is CallIdPosition.POST_ARGS:
             parts += call_id
         parts.append(Marker("function-close", tools.function.close))
         opened = core(self.format.per_call_start) or core(self.format.section_start)
         return markup(self.builder, parts, self.space, Kind.MARKER if opened else Kind.RAW)
 
-    def _name_parts(self) -> list[Marker | Part]:
+    def _name_parts(self, tool: Tool | None) -> list[Marker | Part]:
         """The name and what ends it; the name may stand there a second time."""
-        tools = self.analysis.tools
-        name = self.builder.token("name", NAME, capture="name")
-        if tools.call_id.pos is CallIdPosition.CARRIES_NAME:
-            # Models count calls, and leave the prefix out: both are written, neither is needed.
-            name_and_number = seq(
-                tools.call_id.prefix, name, tools.call_id.suffix, Rep(chars("0-9"), 1, 4)
+        function, call_id = self.analysis.tools.function, self.analysis.tools.call_id
+        name: Expr = Lit(tool.name) if tool else self.builder.token("name", NAME, capture="name")
+        if call_id.pos is CallIdPosition.CARRIES_NAME:
+            # Models leave prefix and number out, which a grammar need not let them do.
+            rule = f"{tool.slug}-id" if tool else "id"
+            name = self.builder.rule(
+                rule, seq(call_id.prefix, name, call_id.suffix, INDEX), capture="id"
             )
-            name = self.builder.rule("id", name_and_number, capture="id")
         parts: list[Marker | Part] = [Part(name, Kind.NAME)]
-        first, *again = tools.function.name_suffix.split("{name}")
-        parts.append(Marker("name-close", first))
-        for text in again if tools.function.repeats_name else []:
-            parts += [Part(name, Kind.NAME), Marker("name-close", text)]
+        for text in _PLACEHOLDER.split(function.name_suffix):
+            if text == "{name}":
+                parts.append(Part(name, Kind.NAME))
+            elif text == "{index}":
+                parts.append(Part(self.builder.token("index", INDEX), Kind.NAME))
+            else:
+                parts.append(Marker("name-close", text))
         return parts
 
     def _id(self) -> Ref:

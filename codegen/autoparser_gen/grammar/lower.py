@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from autoparser_gen.analysis.model import Analysis, ContentMode, ReasoningMode, ToolMode
-from autoparser_gen.grammar.calls import CallRules
+from autoparser_gen.errors import GrammarError
+from autoparser_gen.grammar.calls import AfterCalls, CallRules
 from autoparser_gen.grammar.check import check
 from autoparser_gen.grammar.ir import (
+    EMPTY,
     Builder,
     Expr,
     Ref,
@@ -19,8 +21,13 @@ from autoparser_gen.grammar.ir import (
     seq,
     text,
 )
-from autoparser_gen.grammar.markup import core, marker_token
-from autoparser_gen.grammar.syntax import whitespace
+from autoparser_gen.grammar.markup import core, marker_token, single_markers
+from autoparser_gen.grammar.messages import Messages
+from autoparser_gen.grammar.request import Tool, choose, read_tools
+from autoparser_gen.grammar.schema import SchemaRules
+from autoparser_gen.grammar.syntax import Syntax, margin
+
+START = "response"
 
 
 def lower(
@@ -37,14 +44,19 @@ def lower(
 
     It begins at the first generated character after the chosen generation prompt (`thinking`:
     None is the chat template's default) and ends before the end of turn. `tools` is OpenAI's list;
-    None accepts any name and any arguments. With `lazy` it begins at the first tool call.
+    None permits any name and any arguments. `tool_choice` is auto, required, none or a tool's
+    name. With a `response_schema` content is JSON. With `lazy` it begins at the first tool call.
     Raises GrammarError where no sound grammar follows from the analysis or the schemas.
     """
     builder = Builder()
-    response = _Response(builder, analysis, tool_choice, parallel)
-    start = "response"
-    builder.rule(start, response.calls() if lazy else response.whole(thinking))
-    grammar = builder.build(start)
+    chosen = choose(None if tools is None else read_tools(tools), tool_choice)
+    response = _Response(builder, analysis, chosen, parallel, response_schema)
+    if lazy:
+        body: Expr = response.calls()
+    else:
+        body = response.whole(thinking, calls_required=tool_choice not in ("auto", "none"))
+    builder.rule(START, body)
+    grammar = builder.build(START)
     check(grammar)
     return grammar
 
@@ -52,99 +64,168 @@ def lower(
 def prompt_state(analysis: Analysis, prompt: str) -> str:
     """What a generation prompt leaves of the reasoning: "open", "closed", or "" for neither."""
     start, end = core(analysis.reasoning.start), core(analysis.reasoning.end)
-    if analysis.reasoning.mode is ReasoningMode.NONE or not end:
-        return ""
     opened = prompt.rfind(start) if start else -1
-    closed = prompt.rfind(end)
-    if opened > closed:
-        return "open"
-    return "closed" if closed >= 0 else ""
+    closed = prompt.rfind(end) if end else -1
+    if closed > opened:
+        return "closed"
+    # Reasoning without an opener is what a turn begins with.
+    return "open" if opened >= 0 or not start else ""
 
 
 class _Response:
     """The parts of a response, and the order they come in."""
 
     def __init__(
-        self, builder: Builder, analysis: Analysis, tool_choice: str, parallel: bool
+        self,
+        builder: Builder,
+        analysis: Analysis,
+        tools: list[Tool] | None,
+        parallel: bool,
+        response_schema: Any,
     ) -> None:
         self.builder = builder
         self.analysis = analysis
-        self.tool_choice = tool_choice
         self.format = analysis.tools.format
-        self.parallel = parallel and analysis.capabilities.supports_parallel_tool_calls
-        self.has_calls = self.format.mode is not ToolMode.NONE and tool_choice != "none"
-        self.bare = self.has_calls and not self._call_openers()
+        self.schema = response_schema
+        self.renders_calls = self.format.mode is not ToolMode.NONE
+        self.has_calls = self.renders_calls and tools != []
+        self.bare = self.renders_calls and not self._call_openers()
+        several = parallel and analysis.capabilities.supports_parallel_tool_calls
+        self.call_rules = CallRules(builder, analysis, tools, parallel=several)
 
-    def whole(self, thinking: bool | None) -> Expr:
+    def whole(self, thinking: bool | None, *, calls_required: bool) -> Expr:
         """Reasoning, content and calls."""
+        if calls_required and not self.has_calls:
+            raise GrammarError(
+                "a tool call is required, but there is no tool that could be called."
+            )
+        if self.analysis.headers is not None and Messages.describe(self.analysis):
+            return self._messages().whole(calls_required=calls_required)
         prompts = self.analysis.generation_prompts
         prompt = {None: prompts.default, True: prompts.thinking, False: prompts.no_thinking}
-        state = prompt_state(self.analysis, prompt[thinking])
-        return seq(self._reasoning(state), self._content_and_calls())
+        reasoning = self._reasoning(prompt_state(self.analysis, prompt[thinking]))
+        if calls_required:
+            return seq(reasoning, self._margin(), self.calls())
+        if self.schema is not None:
+            return seq(reasoning, self._margin(), self._json_content_and_calls())
+        return seq(reasoning, self._content_and_calls())
 
     def calls(self) -> Ref:
         """The calls alone."""
-        return CallRules(self.builder, self.analysis, parallel=self.parallel).rule()
+        if not self.has_calls:
+            raise GrammarError("there is no tool that could be called.")
+        if self.analysis.headers is not None and Messages.describe(self.analysis):
+            return self._messages().calls()
+        return self.call_rules.rule(self._after_calls())
 
     # ---- parts ----
 
+    def _messages(self) -> Messages:
+        content = None if self.schema is None else self._json_content()
+        rules = self.call_rules if self.has_calls else None
+        return Messages(self.builder, self.analysis, rules, content)
+
+    def _margin(self) -> Expr:
+        """Whitespace that no text takes, since none is there."""
+        return opt(margin(self.builder))
+
     def _reasoning(self, state: str) -> Expr:
         reasoning = self.analysis.reasoning
-        if reasoning.mode is ReasoningMode.NONE or not core(reasoning.end) or state == "closed":
-            return seq()
+        none = reasoning.mode is ReasoningMode.NONE or not core(reasoning.end)
+        if none or state == "closed":
+            return EMPTY
+        block = self._reasoning_block("" if state == "open" else reasoning.start, margin=True)
+        return block if state == "open" else opt(block)
+
+    def _reasoning_block(self, start: str, *, margin: bool = False) -> Expr:
+        reasoning = self.analysis.reasoning
         closes = marker_token(self.builder, "reasoning-close", reasoning.end)
         stops = [core(reasoning.end)]
         if self._wrapped():
             stops.append(core(self.analysis.content.start))
         inner = self.builder.token("reasoning-text", text(*stops))
-        if state == "open":
-            return self.builder.rule("reasoning", seq(inner, closes), capture="reasoning")
-        opens = marker_token(
-            self.builder, "reasoning-open", reasoning.start, whitespace(self.builder)
-        )
-        return opt(self.builder.rule("reasoning", seq(opens, inner, closes), capture="reasoning"))
+        block = seq(inner, closes)
+        if start:
+            before = self._margin() if margin else EMPTY
+            block = seq(self.builder.token("reasoning-open", seq(before, core(start))), block)
+        return self.builder.rule("reasoning", block, capture="reasoning")
 
     def _content_and_calls(self) -> Expr:
-        if not self.has_calls:
-            return self._content()
-        calls = self.calls()
+        calls = self.calls() if self.has_calls else None
         if self.bare:
-            return opt(alt(self._bare_content(), calls))
+            return opt(alt(self._bare_content(), *([calls] if calls else [])))
+        content = self._content_text()
         if self._wrapped():
-            space = opt(whitespace(self.builder))
-            beside = seq(self._content(), opt(seq(space, calls)))
-            return alt(beside, seq(space, calls))
-        return seq(self._content(), opt(calls))
+            return self._wrapped_content_and_calls(content, calls)
+        if self.analysis.capabilities.several_reasoning_blocks:
+            again = self._reasoning_block(self.analysis.reasoning.start)
+            return seq(content, many(seq(again, content)), opt(calls) if calls else EMPTY)
+        return seq(content, opt(calls)) if calls else content
 
-    def _content(self) -> Expr:
+    def _wrapped_content_and_calls(self, content: Ref, calls: Ref | None) -> Expr:
+        block = self._block(content)
+        more = EMPTY if calls is None else opt(seq(self._margin(), calls))
+        if self._may_be_plain():
+            return seq(content, opt(alt(seq(block, more), *([calls] if calls else []))))
+        choices: list[Expr] = [seq(block, more)]
+        format_ = self.analysis.content
+        if calls is not None and format_.beside_call_start:
+            opens = marker_token(self.builder, "aside-open", format_.beside_call_start)
+            closes = marker_token(self.builder, "aside-close", format_.beside_call_end)
+            aside = self.builder.rule("aside", seq(opens, content, closes))
+            choices.append(seq(aside, self._margin(), calls))
+        return seq(self._margin(), alt(*choices, *([calls] if calls else [])))
+
+    def _json_content_and_calls(self) -> Expr:
+        content: Expr = self._json_content()
+        if self._wrapped():
+            content = self._block(content)
+        return alt(content, self.calls()) if self.has_calls else content
+
+    def _json_content(self) -> Ref:
+        rules = SchemaRules(self.builder, Syntax(self.builder), self.schema, "content")
+        body = rules.value(self.schema, "content-value")
+        return self.builder.rule("content", body, capture="content")
+
+    def _block(self, inner: Expr) -> Ref:
+        """Content with its markers."""
         content = self.analysis.content
-        inner = self.builder.token("content", text(*self._content_stops()), capture="content")
-        if not self._wrapped():
-            return inner
-        opens = marker_token(self.builder, "content-open", content.start, whitespace(self.builder))
-        block = seq(opens, inner)
+        block = seq(marker_token(self.builder, "content-open", content.start), inner)
         if core(content.end):
             block = seq(block, marker_token(self.builder, "content-close", content.end))
         return self.builder.rule("content-block", block)
 
+    def _content_text(self) -> Ref:
+        body = text(*self._content_stops())
+        return self.builder.token("content", body, capture="content")
+
     def _bare_content(self) -> Expr:
         """Text of which no line begins like a call without any marker."""
         first = "[" if self.format.tools_array_wrapped else "{"
-        blank = chars(" \t")
         line = seq(chars(f"{first}\n \t", negated=True), many(chars("\n", negated=True)))
+        blank = chars(" \t")
         more = many(seq("\n", many(blank), opt(line)))
-        body = alt(
-            seq(line, more),
-            seq(many(blank, 1), opt(line), more),
-            seq("\n", many(blank), opt(line), more),
+        first_line = alt(line, seq(many(blank, 1), opt(line)), seq("\n", many(blank), opt(line)))
+        return self.builder.token("content", seq(first_line, more), capture="content")
+
+    def _after_calls(self) -> AfterCalls:
+        """What the chat template writes behind calls."""
+        written = self.analysis.joints.get("call_to_content") is not None
+        plain = not self._wrapped() and not self.bare and not self.call_rules.arguments.raw
+        return AfterCalls(
+            content=self._content_text() if written and plain else None,
+            end=self.analysis.end_of_turn_after_calls,
         )
-        return self.builder.token("content", body, capture="content")
 
     # ---- facts ----
 
     def _wrapped(self) -> bool:
         content = self.analysis.content
-        return content.mode is ContentMode.ALWAYS_WRAPPED and bool(core(content.start))
+        return content.mode is not ContentMode.PLAIN and bool(core(content.start))
+
+    def _may_be_plain(self) -> bool:
+        content = self.analysis.content
+        return content.mode is ContentMode.WRAPPED_WITH_REASONING or content.plain_beside_calls
 
     def _call_openers(self) -> list[str]:
         """Every marker that a call could begin with, some of them in a section only.
@@ -154,8 +235,8 @@ class _Response:
         prefix = core(self.analysis.tools.function.name_prefix)
         if all(char.isalnum() or char in "._:- " for char in prefix):
             prefix = ""  # plain words, which prose holds too
-        openers = [core(self.format.section_start), core(self.format.per_call_start), prefix]
-        openers = list(filter(None, openers))
+        texts = (self.format.section_start, self.format.per_call_start, prefix)
+        openers = [single_markers(text)[0] for text in texts if core(text)]
         return [opener for opener in openers if opener not in openers[0][:-1]]
 
     def _content_stops(self) -> list[str]:
@@ -164,4 +245,4 @@ class _Response:
             stops.append(core(self.analysis.reasoning.start))
         if self._wrapped():
             stops += [core(self.analysis.content.start), core(self.analysis.content.end)]
-        return stops + (self._call_openers() if self.has_calls else [])
+        return stops + (self._call_openers() if self.renders_calls else [])

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
 from autoparser_gen.grammar.ir import Builder, Expr, opt, seq
+
+# Where a run of markup may be cut into markers, so that whitespace may stand between them. As in
+# the region table: after a closing bracket and before an opening one, or at a line break.
+_BOUNDARY = re.compile(r"(?<=>)\s*(?=<)|(?<=[>\])}|])\s+(?=[<\[({|])|\s*\n\s*")
 
 
 class Kind(Enum):
@@ -40,6 +45,11 @@ def core(text: str) -> str:
     return text.strip()
 
 
+def single_markers(text: str) -> list[str]:
+    """A run of markup as the markers that it consists of."""
+    return [marker for marker in _BOUNDARY.split(core(text)) if marker]
+
+
 def markup(
     builder: Builder,
     parts: Sequence[Marker | Part],
@@ -60,16 +70,16 @@ def markup(
                 items.append(opt(space))
             items.append(part.expr)
             before, written = part.ends or part.begins, False
-        elif not core(part.text):
-            written = True
-        else:
-            written = written or part.text != part.text.lstrip()
+            continue
+        markers = single_markers(part.text)
+        written = written or part.text != part.text.lstrip()
+        for number, marker in enumerate(markers, start=1):
             loose = before in (Kind.MARKER, Kind.DATA) or (before is Kind.NAME and written)
-            data_follows = _next_kind(present[at + 1 :]) is Kind.DATA
-            body = seq(
-                opt(space) if loose else "", core(part.text), opt(space) if data_follows else ""
-            )
-            items.append(builder.token(part.name, body))
+            last = number == len(markers)
+            data_follows = last and _next_kind(present[at + 1 :]) is Kind.DATA
+            body = seq(opt(space) if loose else "", marker, opt(space) if data_follows else "")
+            name = part.name if number == 1 else f"{part.name}-{number}"
+            items.append(builder.token(name, body))
             before, written = Kind.MARKER, False
     return seq(*items)
 

@@ -1,4 +1,7 @@
-"""Numbers between bounds, as expressions over their digits."""
+"""Numbers between bounds, as expressions over their digits.
+
+Longer numbers come first: Python's `re` takes the first alternative that matches.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ def _between(low: int, high: int | None) -> Expr | None:
     if low > high:
         return None
     choices = []
-    for length in range(len(str(low)), len(str(high)) + 1):
+    for length in range(len(str(high)), len(str(low)) - 1, -1):
         first = max(low, 10 ** (length - 1) if length > 1 else 0)
         last = min(high, 10**length - 1)
         choices.append(_same_length(str(first), str(last)))
@@ -112,12 +115,13 @@ def _decimals(low: Decimal, high: Decimal | None, *, above: bool, below: bool) -
     if floor == ceiling:
         assert high is not None
         return _with_fraction(floor, _Fractions(_fraction(low), _fraction(high), above, below))
-    choices = [_with_fraction(floor, _Fractions(_fraction(low), None, above, False))]
+    choices = []
+    if high is not None and ceiling is not None:
+        choices.append(_with_fraction(ceiling, _Fractions("", _fraction(high), False, below)))
     whole = _between(floor + 1, None if ceiling is None else ceiling - 1)
     if whole is not None:
         choices.append(seq(whole, opt(seq(".", Rep(DIGIT, 1, MAX_DIGITS)))))
-    if high is not None and ceiling is not None:
-        choices.append(_with_fraction(ceiling, _Fractions("", _fraction(high), False, below)))
+    choices.append(_with_fraction(floor, _Fractions(_fraction(low), None, above, False)))
     found = [choice for choice in choices if choice is not None]
     return alt(*found) if found else None
 

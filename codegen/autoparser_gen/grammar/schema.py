@@ -57,6 +57,33 @@ class Branch:
         return list(self.schema["enum"])
 
     @property
+    def strings(self) -> list[str]:
+        """Those of the values that are strings."""
+        values = self.values if self.kind == "values" else []
+        return [value for value in values if isinstance(value, str)]
+
+    @property
+    def type(self) -> str:
+        """The type of all values; of given ones, that of the first."""
+        if self.kind != "values":
+            return self.kind
+        return next((kind for kind in _CONSTRAINTS if _is(self.values[0], kind)), "null")
+
+    def by_type(self) -> list[Branch]:
+        """Given values as an alternative for each of their types."""
+        types = dict.fromkeys(Branch("values", {"enum": [value]}).type for value in self.values)
+        return [
+            Branch("values", {"enum": [value for value in self.values if _is(value, kind)]})
+            for kind in types
+        ]
+
+    def without_strings(self) -> Branch:
+        """The same without values that are strings."""
+        if not self.strings:
+            return self
+        return Branch("values", {"enum": [v for v in self.values if not isinstance(v, str)]})
+
+    @property
     def is_plain(self) -> bool:
         """Whether it is a type without constraints."""
         return not self.schema
@@ -204,26 +231,43 @@ class SchemaRules:
 
     # ---- containers ----
 
-    def _object(self, schema: Mapping[str, Any], name: str) -> Expr:
+    def object(self, schema: Any, name: str) -> Expr:
+        """What a schema permits of objects. Raises GrammarError where that is nothing."""
+        branches = [b for b in self.branches(schema, name) if b.kind in ("object", "any")]
+        if not branches:
+            raise GrammarError(f"schema of {name}: arguments are an object, which it excludes.")
+        found = []
+        for at, branch in enumerate(branches):
+            inner = f"{name}-{at + 1}" if len(branches) > 1 else name
+            any_object = branch.kind == "any"
+            found.append(self.syntax.object() if any_object else self.branch(branch, inner))
+        return alt(*found)
+
+    def properties(self, schema: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], Any]:
+        """Properties with their schemas, the required ones, and the schema of any other."""
         properties = dict(schema.get("properties", {}))
         required = list(schema.get("required", ()))
         properties.update({key: True for key in required if key not in properties})
         more = schema.get("additionalProperties", not properties)
+        possible = {k: v for k, v in properties.items() if v is not False or k in required}
+        return possible, required, more
+
+    def _object(self, schema: Mapping[str, Any], name: str) -> Expr:
+        properties, required, more = self.properties(schema)
         syntax = self.syntax
         if not properties and (more is True or more == {}):
             return syntax.object()
         members = []
         for key, value in properties.items():
-            if value is not False or key in required:
-                rule = slug(f"{name}-{key}")
-                body = syntax.member(key, self.value(value, rule))
-                members.append(Member(self.builder.rule(rule, body), key in required))
+            rule = slug(f"{name}-{key}")
+            body = syntax.member(key, self.value(value, rule))
+            members.append(Member(self.builder.rule(rule, body), key in required))
         extra = None
         if more is not False:
             value = self.value(more, f"{name}-other")
-            extra = self.builder.rule(
-                f"{name}-other", syntax.other_member(f"{name}-other-key", list(properties), value)
-            )
+            key_name = f"{name}-other-key"
+            body = syntax.other_member(key_name, list(properties), value)
+            extra = self.builder.rule(f"{name}-other", body)
         return syntax.braced(
             arrange(self.builder, name, members, comma=syntax.comma(), extra=extra)
         )

@@ -20,12 +20,14 @@ from autoparser_gen.grammar.ir import (
     Lit,
     Ref,
     Rep,
+    Rule,
     Seq,
     Text,
     alt,
     chars,
     many,
     opt,
+    reachable,
     seq,
 )
 
@@ -42,12 +44,9 @@ _DIGIT = chars("0-9")
 # Limits for the same reason: 20 digits hold every 64-bit integer.
 _WHOLE = alt("0", seq(chars("1-9"), Rep(_DIGIT, 0, 19)))
 INTEGER = seq(opt("-"), _WHOLE)
-NUMBER = seq(
-    opt("-"),
-    _WHOLE,
-    opt(seq(".", Rep(_DIGIT, 1, 20))),
-    opt(seq(chars("eE"), opt(chars("+-")), Rep(_DIGIT, 1, 3))),
-)
+_FRACTION = seq(".", Rep(_DIGIT, 1, 20))
+_EXPONENT = seq(chars("eE"), opt(chars("+-")), Rep(_DIGIT, 1, 3))
+DECIMAL = seq(opt("-"), _WHOLE, alt(seq(_FRACTION, opt(_EXPONENT)), _EXPONENT))
 _HEX = chars("0-9a-fA-F")
 _CONTROL = ("\x00", "\x1f")
 
@@ -55,7 +54,8 @@ _CONTROL = ("\x00", "\x1f")
 KEY_CHAR = chars("\x00-\x1f\x7f\"'\\", negated=True)
 
 # Names of tools and arguments where no schema gives them: no whitespace, brackets or quotes.
-NAME = many(chars("a-zA-Z0-9_.-"), 1)
+NAME_CHAR = chars("a-zA-Z0-9_.-")
+NAME = many(NAME_CHAR, 1)
 KEY = many(chars("\x00-,/:-@[-^`{-\x7f", negated=True), 1)
 
 
@@ -90,7 +90,19 @@ def spelled(expr: Expr, special: Mapping[str, str], never: Sequence[tuple[str, s
         else:
             plain = CharClass(without(expr.ranges, hidden))
         return alt(*([plain] if plain.ranges else []), *escaped)
+    if isinstance(expr, Ref):
+        return Ref(f"escaped-{expr.name}")
     raise TypeError(f"characters of a string cannot be {expr}")
+
+
+def escaped_rules(source: Builder, start: Ref, target: Builder) -> Ref:
+    """Copies of the rules that `start` reaches, as their text stands inside a JSON string."""
+    special = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+    for rule in reachable(source.rules, start.name):
+        body = spelled(rule.body, special, (_CONTROL,))
+        copy = Rule(f"escaped-{rule.name}", body, rule.token, rule.capture)
+        target.rules[copy.name] = copy
+    return Ref(f"escaped-{start.name}")
 
 
 def contains(char_class: CharClass, char: str) -> bool:
@@ -129,13 +141,16 @@ def _other_than(texts: Sequence[str], char: CharClass, *, may_end: bool) -> Expr
         if text:
             following.setdefault(text[0], []).append(text[1:])
     firsts = tuple((first, first) for first in sorted(following))
-    others = seq(CharClass((*char.ranges, *firsts), negated=True), many(char))
+    if char.negated:
+        other = CharClass((*char.ranges, *firsts), negated=True)
+    else:
+        other = CharClass(without(char.ranges, firsts))
     choices = [
         seq(first, _other_than(rest, char, may_end="" not in rest))
         for first, rest in sorted(following.items())
         if contains(char, first)
     ]
-    found = alt(*choices, others)
+    found = alt(*choices, seq(other, many(char)))
     return opt(found) if may_end else found
 
 
@@ -175,9 +190,9 @@ class Syntax:
         """A whole number."""
         return self.builder.token("integer", INTEGER)
 
-    def number(self) -> Ref:
-        """A number, with fraction and exponent or without."""
-        return self.builder.token("number", NUMBER)
+    def number(self) -> Expr:
+        """A number. Whole ones are tokens of their own, so that a lexer can tell both apart."""
+        return alt(self.integer(), self.builder.token("decimal", DECIMAL))
 
     def word(self, value: bool | None) -> Expr:
         """True, false or null, as this syntax spells it."""

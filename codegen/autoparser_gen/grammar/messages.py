@@ -1,0 +1,162 @@
+"""Turns made of several messages, each with a header whose words say what it is."""
+
+from __future__ import annotations
+
+import re
+
+from autoparser_gen.analysis.model import Analysis, Headers
+from autoparser_gen.grammar.calls import CallRules
+from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Lit, Ref, alt, many, opt, seq, text
+from autoparser_gen.grammar.markup import Kind, Marker, Part, core, marker_token, markup
+from autoparser_gen.grammar.request import Tool
+from autoparser_gen.grammar.syntax import NAME_CHAR, other_than
+
+# Named rule: how models write the content type that history shows as one word. Source: OpenAI's
+# harmony format, where a generated header is `commentary to=functions.f <|constrain|>json`.
+_CONSTRAIN = "<|constrain|>"
+
+
+class Messages:
+    """Builds the rules of such a turn; it begins inside the header of its first message."""
+
+    def __init__(
+        self,
+        builder: Builder,
+        analysis: Analysis,
+        calls: CallRules | None,
+        content: Expr | None = None,
+    ) -> None:
+        """`calls` None is a turn without calls; `content` is in place of any text."""
+        assert analysis.headers is not None
+        self.builder = builder
+        self.analysis = analysis
+        self.headers: Headers = analysis.headers
+        self.call_rules = calls
+        self.json_content = content
+
+    @staticmethod
+    def describe(analysis: Analysis) -> bool:
+        """Whether the turn is read by the words of its messages' headers."""
+        headers = analysis.headers
+        return headers is not None and bool(headers.end and (headers.content or headers.reasoning))
+
+    def whole(self, *, calls_required: bool) -> Expr:
+        """Reasoning, then words before a call, then content or calls."""
+        headers = self.headers
+        before: list[Expr] = []
+        for word, name in ((headers.reasoning, "reasoning"), (headers.preamble, "preamble")):
+            if word and not (name == "preamble" and calls_required):
+                before.append(self._message(name, word))
+        last: list[Expr] = []
+        if headers.content and not calls_required:
+            last.append(self._last_content())
+        if self.call_rules is not None:
+            last.append(self.calls())
+        return seq(many(seq(alt(*before), self._next())) if before else EMPTY, alt(*last))
+
+    def calls(self) -> Ref:
+        """Calls, each a message of its own."""
+        assert self.call_rules is not None
+        call = self._call(self.call_rules)
+        more = many(seq(self._next(), call)) if self.call_rules.parallel else EMPTY
+        after = self.analysis.end_of_turn_after_calls
+        end = opt(marker_token(self.builder, "calls-end", after)) if core(after) else EMPTY
+        return self.builder.rule("tool-calls", seq(call, more, end))
+
+    # ---- messages ----
+
+    def _message(self, name: str, word: str) -> Ref:
+        opens = self.builder.token(f"{name}-header", self._header(word))
+        capture = "reasoning" if name == "reasoning" else "content"
+        inner = self.builder.token(f"{name}-text", self._text(), capture=capture)
+        return self.builder.rule(name, seq(opens, inner))
+
+    def _last_content(self) -> Expr:
+        """Content, behind which the turn ends; where no marker ends it a call may follow."""
+        opens = self.builder.token("content-header", self._header(self.headers.content))
+        inner = self.json_content or self.builder.token("content", self._text(), capture="content")
+        content = self.builder.rule("content-message", seq(opens, inner))
+        if core(self.headers.message_end) or self.call_rules is None:
+            return content
+        return seq(content, opt(seq(self._next(), self.calls())))
+
+    def _text(self) -> Expr:
+        return text(core(self.headers.message_end), self._start_marker())
+
+    def _header(self, word: str) -> Expr:
+        """The rest of a header, from where the generation prompt leaves off."""
+        headers = self.headers
+        before = headers.channel or headers.recipient
+        return seq(_optional_space(before), core(before), word, headers.end)
+
+    def _next(self) -> Expr:
+        """What ends a message and begins the next one."""
+        body = seq(core(self.headers.message_end), core(self.headers.start))
+        return self.builder.token("next-message", body)
+
+    def _start_marker(self) -> str:
+        """What begins a message, without the word for the role behind it."""
+        start = core(self.headers.start)
+        found = re.fullmatch(r"(.*\W)\w+", start, re.DOTALL)
+        return core(found[1]) if found else start
+
+    # ---- calls ----
+
+    def _call(self, rules: CallRules) -> Ref:
+        """A message to a tool: its name is in the header, the arguments are the message."""
+        if rules.tools is None:
+            words = (self.headers.reasoning, self.headers.content, self.headers.preamble)
+            any_name = other_than([word for word in words if word], NAME_CHAR)
+            name = self.builder.token("name", any_name, capture="name")
+            return self.builder.rule("tool-call", self._one_call(rules, name, None), capture="call")
+        choices = [
+            self.builder.rule(f"{tool.slug}-call", self._one_call(rules, Lit(tool.name), tool))
+            for tool in rules.tools
+        ]
+        return self.builder.rule("tool-call", alt(*choices), capture="call")
+
+    def _one_call(self, rules: CallRules, name: Expr, tool: Tool | None) -> Expr:
+        header = self._call_header(name)
+        format_ = rules.format
+        if self._behind_header():
+            parts: list[Marker | Part] = [
+                Marker("tool-call-open", format_.section_start + format_.per_call_start),
+                Part(rules.tagged_call(tool), Kind.MARKER),
+                Marker("tool-call-close", format_.per_call_end + format_.section_end),
+            ]
+            return seq(header, markup(self.builder, parts, rules.space, Kind.MARKER))
+        close = Marker("function-close", self.analysis.tools.function.close)
+        arguments = rules.arguments.parts(tool)
+        return seq(header, opt(rules.space), markup(self.builder, [*arguments, close], rules.space))
+
+    def _behind_header(self) -> str:
+        """The part of a call's opener that stands in the message itself."""
+        tools, headers = self.analysis.tools, self.headers
+        opener = tools.format.section_start + tools.format.per_call_start
+        opener = core(opener + tools.function.name_prefix)
+        for part in (headers.start, headers.recipient, headers.namespace):
+            opener = opener.removeprefix(core(part)).lstrip()
+        return opener
+
+    def _call_header(self, name: Expr) -> Expr:
+        """The header of a call, in the order of history and in that of generations."""
+        headers = self.headers
+        recipient = seq(
+            _optional_space(headers.recipient), core(headers.recipient), headers.namespace, name
+        )
+        if not headers.channel or not headers.preamble:
+            return seq(recipient, self._header_end())
+        channel = seq(core(headers.channel), headers.preamble)
+        return seq(alt(seq(recipient, channel), seq(channel, recipient)), self._header_end())
+
+    def _header_end(self) -> Ref:
+        word = core(self.headers.content_type)
+        kinds: Expr = EMPTY
+        if word:
+            marked = seq(opt(" "), _CONSTRAIN, opt(" "), word)
+            kinds = opt(alt(seq(" ", word), marked))
+        return self.builder.token("header-end", seq(kinds, self.headers.end))
+
+
+def _optional_space(marker: str) -> Expr:
+    return opt(" ") if marker != marker.lstrip() else EMPTY

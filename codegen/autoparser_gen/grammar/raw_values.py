@@ -1,0 +1,193 @@
+"""Arguments in markup: a name, a value as it stands, and the marker that ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from autoparser_gen.analysis.model import LiteralSyntax, Tools, ValueSyntax
+from autoparser_gen.grammar.ir import Builder, Expr, Lit, Ref, Stop, Text, alt, opt, seq
+from autoparser_gen.grammar.markup import Kind, Marker, Part, core, markup, single_markers
+from autoparser_gen.grammar.schema import Branch, SchemaRules, simplified
+from autoparser_gen.grammar.syntax import JSON, Syntax, spelled
+
+_ANY = Branch("any", {})
+
+
+class MarkedValues:
+    """Builds the rules of single arguments."""
+
+    def __init__(self, builder: Builder, tools: Tools, space: Expr) -> None:
+        """`space` is what may stand between markers."""
+        self.builder = builder
+        self.tools = tools
+        self.marks = tools.arguments
+        self.space = space
+        self.syntax = Syntax(builder, JSON)
+        # Only a whole value may be a Python word: lists and objects are JSON.
+        self.words = Syntax(builder, LiteralSyntax(python_words=self.marks.python_words))
+
+    def argument(
+        self,
+        key: Expr,
+        rules: SchemaRules | None = None,
+        schema: Any = True,
+        name: str = "argument",
+    ) -> Expr:
+        """One argument with its markers; its value is what the schema permits, or any."""
+        branches = [_ANY] if rules is None else simplified(rules.branches(schema, name))
+        head: list[Marker | Part] = [
+            Marker("argument-open", self.marks.name_prefix),
+            Part(key, Kind.NAME),
+            Marker("argument-name-close", self.marks.name_suffix),
+        ]
+        groups = list(self._groups(branches))
+        tails = [
+            self._tail(spelling, group, rules, f"{name}-{at + 1}" if len(groups) > 1 else name)
+            for at, (spelling, group) in enumerate(groups)
+        ]
+        return seq(markup(self.builder, head, self.space, Kind.MARKER), alt(*tails))
+
+    # ---- types in the markup ----
+
+    def _groups(self, branches: list[Branch]) -> Iterator[tuple[str, list[Branch]]]:
+        """The alternatives by the type that the markup gives, "" where it gives none."""
+        if not self.marks.types:
+            yield "", branches
+            return
+        for spelling, kind in self.marks.types:
+            group = [
+                branch
+                for wide in branches
+                for branch in _of_kind(wide, kind)
+                if self._spelling(branch) == spelling
+            ]
+            if group:
+                yield spelling, group
+
+    def _spelling(self, branch: Branch) -> str:
+        """The type that the markup gives for a kind of value."""
+        kinds = {kind: spelling for spelling, kind in reversed(self.marks.types)}
+        wider = {"integer": "number"}.get(branch.type, branch.type)
+        return kinds.get(branch.type, kinds.get(wider, kinds.get("json", "")))
+
+    def _tail(
+        self, spelling: str, branches: list[Branch], rules: SchemaRules | None, name: str
+    ) -> Expr:
+        """Everything behind the argument's name."""
+        marks = self.marks
+        parts: list[Marker | Part] = []
+        if spelling:
+            parts = [Marker("type-open", marks.type_prefix), Part(Lit(spelling), Kind.NAME)]
+        parts.append(Marker("value-open", marks.value_prefix))
+        raw = marks.value_syntax is not ValueSyntax.JSON
+        if not raw:
+            value = Part(self._data(branches, rules, name), Kind.DATA)
+            closes = Marker("argument-close", marks.value_suffix)
+            return markup(self.builder, [*parts, value, closes], self.space, Kind.MARKER)
+        before = Kind.NAME if spelling else Kind.MARKER
+        opens = markup(self.builder, parts, self.space, before)
+        return seq(opens, alt(*self._raw(branches, rules, name)))
+
+    # ---- values with what closes them ----
+
+    def _raw(self, branches: list[Branch], rules: SchemaRules | None, name: str) -> Iterator[Expr]:
+        closes = [Marker("argument-close", self.marks.value_suffix)]
+        closer = markup(self.builder, closes, self.space)
+        if any(branch.kind == "any" or _is_any_string(branch) for branch in branches):
+            yield seq(self._text(), closer)
+            return
+        data = [branch for branch in branches if branch.kind != "string"]
+        texts = [value for branch in data for value in branch.strings]
+        data = [branch.without_strings() for branch in data]
+        data = [branch for branch in data if branch.kind != "values" or branch.values]
+        if data:
+            space = opt(self.space)
+            yield seq(space, self._data(data, rules, name), space, closer)
+        exact: list[Expr] = [Lit(text) for text in texts]
+        for branch in branches:
+            if branch.kind == "string" and rules is not None:
+                body = rules.string_body(branch.schema, name)
+                exact += [] if body is None else [body]
+        if exact:
+            yield self._exact(alt(*exact), name)
+
+    def _data(self, branches: list[Branch], rules: SchemaRules | None, name: str) -> Expr:
+        if rules is None:
+            return alt(*(self._any_of(branch) for branch in branches))
+        several = len(branches) > 1
+        found = []
+        for at, branch in enumerate(branches):
+            if branch.kind in ("boolean", "null"):
+                found.append(self._any_of(branch))
+            else:
+                found.append(rules.branch(branch, f"{name}-{at + 1}" if several else name))
+        return alt(*found)
+
+    def _any_of(self, branch: Branch) -> Expr:
+        """Any value of a kind."""
+        syntax = self.syntax
+        if branch.kind == "boolean":
+            return alt(self.words.word(True), self.words.word(False))
+        if branch.kind == "null":
+            return self.words.word(None)
+        kinds = {"object": syntax.object, "array": syntax.array, "string": syntax.string}
+        kinds["integer"], kinds["number"] = syntax.integer, syntax.number
+        return kinds.get(branch.kind, syntax.value)()
+
+    def _text(self) -> Ref:
+        return self.builder.token("argument-value", Text(self.stops()), capture="argument value")
+
+    def _exact(self, body: Expr, name: str) -> Expr:
+        """Constrained text: with the whitespace that is written around it, and its closer.
+
+        The closer is part of the token, since a lexer could not tell where such text ends. The
+        text itself does not hold the character that the closer begins with.
+        """
+        marks = self.marks
+        opening = marks.name_suffix + marks.value_prefix
+        before = opening[len(opening.rstrip()) :]
+        closer = core(marks.value_suffix)
+        after = marks.value_suffix[: marks.value_suffix.find(closer)]
+        inner = spelled(body, {}, ((closer[0], closer[0]),))
+        return self.builder.token(f"{name}-text", seq(before, inner, after, closer))
+
+    # ---- what ends a raw value ----
+
+    def stops(self) -> tuple[Stop, ...]:
+        """What ends a raw value: its closer, where the next argument or the call's end follows.
+
+        Any other closer is part of the value. A call's end counts if the next call, the section's
+        end or the end of the response follows.
+        """
+        tools, marks = self.tools, self.marks
+        next_argument = (marks.value_suffix, marks.separator, marks.name_prefix)
+        close = (marks.value_suffix, marks.end, tools.function.close, tools.format.per_call_end)
+        next_call = (
+            tools.format.call_separator,
+            tools.format.per_call_start or tools.function.name_prefix,
+        )
+        stops = [_stop(*next_argument), _stop(*close, *next_call)]
+        if core(tools.format.section_end):
+            stops.append(_stop(*close, tools.format.section_end))
+        else:
+            stops.append((*_stop(*close), ""))
+        return tuple(dict.fromkeys(stops))
+
+
+def _stop(*texts: str) -> Stop:
+    return tuple(marker for text in texts for marker in single_markers(text))
+
+
+def _is_any_string(branch: Branch) -> bool:
+    return branch.kind == "string" and branch.is_plain
+
+
+def _of_kind(branch: Branch, kind: str) -> Iterator[Branch]:
+    """The part of an alternative that a type in the markup can stand for."""
+    if branch.kind == "any":
+        yield Branch("json" if kind == "json" else kind, {})
+    elif branch.kind == "values":
+        yield from branch.by_type()
+    else:
+        yield branch

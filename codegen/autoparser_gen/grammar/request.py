@@ -1,0 +1,71 @@
+"""The tools of a request, as OpenAI's API takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autoparser_gen.errors import GrammarError
+from autoparser_gen.grammar.schema import slug
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool: its name, the schema of its arguments, and what its rules are named after."""
+
+    name: str
+    schema: Any
+    slug: str
+
+
+def read_tools(tools: Any) -> list[Tool]:
+    """Tools from OpenAI's list; the object around each function may be missing.
+
+    Raises GrammarError where it is no such list, or a name occurs twice.
+    """
+    if not isinstance(tools, Sequence) or isinstance(tools, (str, bytes)):
+        raise GrammarError(
+            'the tools are no list: give OpenAI\'s [{"type": "function", "function": {...}}, ...].'
+        )
+    found: dict[str, Tool] = {}
+    taken: set[str] = set()
+    for at, entry in enumerate(tools):
+        function = entry.get("function", entry) if isinstance(entry, Mapping) else None
+        name = function.get("name") if isinstance(function, Mapping) else None
+        if not isinstance(function, Mapping) or not isinstance(name, str) or not name:
+            raise GrammarError(f"tool {at + 1} of the list has no function with a name.")
+        if name in found:
+            raise GrammarError(f"the tool {name!r} is in the list twice.")
+        free = base = slug(name)
+        number = 2
+        while free in taken:
+            free, number = f"{base}-{number}", number + 1
+        taken.add(free)
+        found[name] = Tool(name, _arguments_schema(function), free)
+    return list(found.values())
+
+
+def choose(tools: list[Tool] | None, tool_choice: str) -> list[Tool] | None:
+    """The tools that the choice leaves. Raises GrammarError where it names none of them."""
+    if tool_choice in ("auto", "required"):
+        return tools
+    if tool_choice == "none":
+        return []
+    if tools is None:
+        raise GrammarError(f"the tool choice {tool_choice!r} names a tool, but no tools are given.")
+    chosen = [tool for tool in tools if tool.name == tool_choice]
+    if not chosen:
+        names = ", ".join(tool.name for tool in tools) or "none"
+        raise GrammarError(f"no tool is named {tool_choice!r}; the list has: {names}.")
+    return chosen
+
+
+def _arguments_schema(function: Mapping[str, Any]) -> Any:
+    """The schema of a tool's arguments; without one, or without properties, there are none."""
+    schema = function.get("parameters")
+    if not isinstance(schema, Mapping) or not schema:
+        return {"type": "object", "additionalProperties": False}
+    if schema.get("properties") == {} and "additionalProperties" not in schema:
+        return {**schema, "additionalProperties": False}
+    return schema
