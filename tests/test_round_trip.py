@@ -24,7 +24,7 @@ from autoparser_gen.grammar.lower import lower
 from autoparser_gen.probe import Turn, needles
 from autoparser_gen.request import Options, chat_templates_in
 from autoparser_gen.targets import TARGETS, Draft
-from autoparser_gen.verify_messages import ProbeMessage, Reading, format_markers, same
+from autoparser_gen.verify.messages import ProbeMessage, Reading, format_markers, same
 
 SHORT = 60  # texts up to here are cut in every way
 

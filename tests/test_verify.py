@@ -12,6 +12,7 @@ from autoparser_gen import cli, pipeline, verify
 from autoparser_gen.errors import VerificationError
 from autoparser_gen.request import Options, Output, Request
 from autoparser_gen.targets import TARGETS, Draft
+from autoparser_gen.verify.check import first_difference
 
 HERMES = Path(__file__).parents[1] / "templates" / "hermes_2_pro.jinja"
 OUTPUTS = (Path("x_parser.py"), Path("x_parser.lark"))
@@ -161,5 +162,5 @@ def test_parts_that_the_chat_template_drops_are_not_expected(tmp_path: Path) -> 
 
 
 def test_first_difference_shows_the_place() -> None:
-    shown = verify.first_difference("a" * 50 + "b" + "c" * 50, "a" * 50 + "X")
+    shown = first_difference("a" * 50 + "b" + "c" * 50, "a" * 50 + "X")
     assert shown.endswith(f"{'a' * 20 + 'b' + 'c' * 19!r} / {'a' * 20 + 'X'!r}")

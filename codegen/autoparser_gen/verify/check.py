@@ -1,4 +1,4 @@
-"""Run what was generated against the chat template's own renderings, before it is written.
+"""Read every message back from its rendering.
 
 Each message is rendered; the module must read it back from the turn, whole and in pieces, and the
 Lark grammar must accept the turn. Formats without escaping cannot tell all messages apart, so a
@@ -12,16 +12,14 @@ import contextlib
 import itertools
 import os.path
 import random
-import sys
-import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.errors import VerificationError
 from autoparser_gen.probe import Prober, Turn
-from autoparser_gen.verify_messages import (
+from autoparser_gen.verify.messages import (
     Kind,
     ProbeMessage,
     Reading,
@@ -30,20 +28,11 @@ from autoparser_gen.verify_messages import (
     same,
     same_untyped,
 )
-
-Loaded = TypeVar("Loaded")
+from autoparser_gen.verify.subject import Subject
 
 SHORT = 32  # as far into the shortest turn, every two places are tried for cuts
 PIECES = (1, 3, 7)
 VARIANTS = 3  # sets of options to try
-
-
-@dataclass(frozen=True)
-class Subject:
-    """What is verified: the texts of a parser module and of a Lark grammar."""
-
-    module: str
-    lark: str
 
 
 @dataclass(frozen=True)
@@ -97,12 +86,8 @@ class _Verifier:
     def __init__(self, prober: Prober, analysis: Analysis, subject: Subject) -> None:
         self._prober = prober
         self._analysis = analysis
-        self._module = _loaded(
-            f"{analysis.source}: the module cannot be imported", import_text, subject.module
-        )
-        self._reject_reason = _loaded(
-            f"{analysis.source}: the Lark grammar does not load", grammar_reader, subject.lark
-        )
+        self._module = subject.load_module(analysis.source)
+        self._reject_reason = subject.load_grammar(analysis.source)
         self._parts_by_name: dict[str, frozenset[str]] = {}
         self._readings = 0
 
@@ -170,6 +155,9 @@ class _Verifier:
         with self._failing(case, "whole"):
             whole = self._parse(case, case.text, case.tools)
             self._compare(case, whole, same)
+            self._compare_ids(case, whole)
+        with self._failing(case, "whole, strictly"):
+            self._require_equal(whole, self._parse(case, case.text, case.tools, strict=True))
         if case.tools is not None:
             with self._failing(case, "whole, without tools"):
                 self._compare(case, self._parse(case, case.text, None), same_untyped)
@@ -179,12 +167,15 @@ class _Verifier:
                 self._check_pieces(case, pieces, whole)
         with self._failing(case, "in random pieces"):
             self._check_pieces(case, _random_pieces(case.text), whole)
+        with self._failing(case, "in random pieces, each call at once"):
+            pieces = _random_pieces(case.text)
+            self._check_pieces(case, pieces, whole, stream_arguments=False)
         with self._failing(case, "by the Lark grammar"):
             self._check_grammar(case)
 
-    def _parse(self, case: Case, text: str, tools: Any) -> Any:
+    def _parse(self, case: Case, text: str, tools: Any, **options: Any) -> Any:
         self._readings += 1
-        return self._module.parse(text, prompt=case.prompt, tools=tools)
+        return self._module.parse(text, prompt=case.prompt, tools=tools, **options)
 
     def _compare(self, case: Case, got: Any, alike: Callable[[Any, Any], bool]) -> None:
         """The message itself, or one that the chat template renders to the same text."""
@@ -197,14 +188,29 @@ class _Verifier:
         if again is None or again.text != case.turn.text:
             raise _Mismatch(case.expected, reading)
 
-    def _check_pieces(self, case: Case, pieces: Iterable[str], whole: Any) -> None:
+    def _compare_ids(self, case: Case, got: Any) -> None:
+        """Ids come back where the chat template prints them."""
+        message = self._prober.shape.assistant(None, None, case.message.calls)
+        ids = [call["id"] for call in message.get("tool_calls", ())]
+        if case.expected.calls and all(id_ in case.text for id_ in ids):
+            self._require_equal(ids, [call.id for call in got.tool_calls])
+
+    def _check_pieces(
+        self, case: Case, pieces: Iterable[str], whole: Any, *, stream_arguments: bool = True
+    ) -> None:
         self._readings += 1
-        parser = self._module.Parser(prompt=case.prompt, tools=case.tools)
+        parser = self._module.Parser(
+            prompt=case.prompt, tools=case.tools, stream_arguments=stream_arguments
+        )
         deltas = [delta for piece in pieces for delta in parser.feed(piece)]
         deltas += parser.finish()
         for got in (self._module.merge(deltas), parser.message):
-            if got != whole:
-                raise _Mismatch(whole, got)
+            self._require_equal(whole, got)
+
+    @staticmethod
+    def _require_equal(expected: Any, got: Any) -> None:
+        if expected != got:
+            raise _Mismatch(expected, got)
 
     def _check_every_cut(self, case: Case) -> None:
         """In every way into three, which grows with the square of the length."""
@@ -277,13 +283,6 @@ class _Mismatch(Exception):
         self.expected, self.got = expected, got
 
 
-def _loaded(what: str, load: Callable[[str], Loaded], text: str) -> Loaded:
-    try:
-        return load(text)
-    except Exception as error:  # generated text may be wrong in any way
-        raise VerificationError(f"{what}: {type(error).__name__}: {error}") from error
-
-
 def prompt_before(turn: Turn, analysis: Analysis) -> str:
     """What a model was given before such a turn.
 
@@ -296,34 +295,6 @@ def prompt_before(turn: Turn, analysis: Analysis) -> str:
             if prompt.rstrip().endswith(reasoning.start.strip()):
                 return prompt
     return turn.prompt
-
-
-def import_text(source: str) -> types.ModuleType:
-    """A module from its text, without a file."""
-    module = types.ModuleType("_autoparser_gen_subject")
-    # Dataclasses look their module up by name while they are made.
-    sys.modules[module.__name__] = module
-    try:
-        exec(compile(source, f"<{module.__name__}>", "exec"), module.__dict__)
-    finally:
-        del sys.modules[module.__name__]
-    return module
-
-
-def grammar_reader(source: str) -> Callable[[str], str | None]:
-    """A function that says why a text does not follow a Lark grammar; None where it does."""
-    import lark
-
-    parser = lark.Lark(source, parser="lalr", start="start", maybe_placeholders=False)
-
-    def reject_reason(text: str) -> str | None:
-        try:
-            parser.parse(text)
-        except lark.exceptions.LarkError as error:
-            return str(error)
-        return None
-
-    return reject_reason
 
 
 def fullest(cases: Sequence[Case]) -> list[Case]:

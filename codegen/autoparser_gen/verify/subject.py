@@ -1,0 +1,64 @@
+"""What is verified: the texts that are about to be written, loaded without a file."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from autoparser_gen.errors import VerificationError
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The texts of a parser module and of a Lark grammar."""
+
+    module: str
+    lark: str
+
+    def load_module(self, source: str) -> types.ModuleType:
+        """The module. Raises VerificationError, naming the source, where it cannot be imported."""
+        try:
+            return import_text(self.module)
+        except Exception as error:  # generated text may be wrong in any way
+            raise _unloadable(f"{source}: the module cannot be imported", error) from error
+
+    def load_grammar(self, source: str) -> Callable[[str], str | None]:
+        """See `grammar_reader`. Raises VerificationError where lark refuses the grammar."""
+        try:
+            return grammar_reader(self.lark)
+        except Exception as error:
+            raise _unloadable(f"{source}: the Lark grammar does not load", error) from error
+
+
+def _unloadable(what: str, error: Exception) -> VerificationError:
+    return VerificationError(f"{what}: {type(error).__name__}: {error}")
+
+
+def import_text(source: str) -> types.ModuleType:
+    """A module from its text, without a file."""
+    module = types.ModuleType("_autoparser_gen_subject")
+    # Dataclasses look their module up by name while they are made.
+    sys.modules[module.__name__] = module
+    try:
+        exec(compile(source, f"<{module.__name__}>", "exec"), module.__dict__)
+    finally:
+        del sys.modules[module.__name__]
+    return module
+
+
+def grammar_reader(source: str) -> Callable[[str], str | None]:
+    """A function that says why a text does not follow a Lark grammar; None where it does."""
+    import lark
+
+    parser = lark.Lark(source, parser="lalr", start="start", maybe_placeholders=False)
+
+    def reject_reason(text: str) -> str | None:
+        try:
+            parser.parse(text)
+        except lark.exceptions.LarkError as error:
+            return str(error)
+        return None
+
+    return reject_reason
