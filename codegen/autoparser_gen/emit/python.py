@@ -30,6 +30,7 @@ _DECODERS = {
     "LiteralArguments": ("numbers", "literals", "literal_arguments"),
     "PythonCalls": ("numbers", "literals", "python_calls"),
     "RawValue": ("numbers", "json_values", "literals", "raw_values"),
+    "TreeArguments": ("numbers", "json_values", "literals", "raw_values", "tree_arguments"),
 }
 
 

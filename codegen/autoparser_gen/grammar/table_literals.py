@@ -16,7 +16,12 @@ def literal_arguments(calls: Calls, more: str = "") -> Rows:
     rows = calls.json_arguments(more)
     literals = calls.arguments.literals or LiteralSyntax()
     calls.build.decoders["arguments"] = "LiteralArguments"
-    calls.build.settings.update(LITERAL_QUOTES=literals.quotes, LITERAL_ESCAPES=literals.escapes)
+    behind = calls.function.close + calls.format.per_call_end + more
+    calls.build.settings.update(
+        LITERAL_QUOTES=literals.quotes,
+        LITERAL_ESCAPES=literals.escapes,
+        LITERAL_BEHIND=behind.rstrip(),
+    )
     return rows
 
 
@@ -54,3 +59,43 @@ def _python_settings(calls: Calls) -> None:
     if literals.bare_strings:
         build.settings.update(RAW_TYPES={}, RAW_WRAP=None, PYTHON_WORDS=True)
         build.decoders["call"] = "BarePythonCalls"
+
+
+def tree_arguments(calls: Calls, more: str = "") -> Rows:
+    """Arguments as nested tags; returns the rows that follow the name."""
+    build, arguments, path = calls.build, calls.arguments, "tools.arguments."
+    end = build.markers_of("ARGUMENTS_END", arguments.end, path + "end")
+    closing = end + calls.closing(more)
+    rows = build.chain(closing, Go(calls.after, closes=True), "closing") if closing else {}
+    build.region("arguments", Region("data", "arguments"), {"": Go("call_end")})
+    build.decoders["arguments"] = "TreeArguments"
+    build.region("call_end", Region("gap", ends=not closing), rows)
+    closer_start, _, closer_end = arguments.value_suffix.strip().partition("{key}")
+    build.settings.update(
+        TAG_START=arguments.name_prefix.strip(),
+        TAG_END=(arguments.name_suffix + arguments.value_prefix).strip(),
+        CLOSER_START=closer_start,
+        CLOSER_END=closer_end,
+        ITEM_TAG=arguments.item_tag,
+        ARGUMENTS_CLOSER=build.markers[closing[0]].text if closing else "",
+        ARGUMENTS_BEHIND=_behind(calls, closing),
+        RAW_TYPES={},
+        RAW_WRAP=None,
+        PYTHON_WORDS=arguments.python_words,
+    )
+    tag = build.marker("TAG", arguments.name_prefix.strip(), path + "name_prefix")
+    rows = {tag: Go("arguments", stays=True), **rows}
+    opening = build.markers_of("ARGUMENTS_START", arguments.start, path + "start")
+    if not opening:
+        return rows
+    build.region("in_arguments", Region("gap"), rows)
+    return build.chain(opening, Go("in_arguments"), "arguments_start")
+
+
+def _behind(calls: Calls, closing: list[str]) -> tuple[str, ...]:
+    """What may follow the first of a call's closing markers."""
+    if closing[1:]:
+        return (calls.build.markers[closing[1]].text,)
+    form, end = calls.format, calls.build.analysis.end_of_turn
+    texts = (form.per_call_start + calls.function.name_prefix, form.section_end, end)
+    return tuple(text.strip() for text in texts if text.strip()) if closing else ()

@@ -20,7 +20,7 @@ from autoparser_gen.analysis.model import (
 )
 from autoparser_gen.emit.skeletons.tables import Go, Region
 from autoparser_gen.errors import GrammarError
-from autoparser_gen.grammar.table_literals import literal_arguments, python_calls
+from autoparser_gen.grammar.table_literals import literal_arguments, python_calls, tree_arguments
 
 _SPACE = " \t\r\n"
 
@@ -260,6 +260,8 @@ class Calls:
             self._json_native()
         elif self.format.mode is ToolMode.TAG_WITH_JSON:
             self._tagged_name(self.json_arguments)
+        elif "{key}" in self.arguments.value_suffix:
+            self._tagged_name(partial(tree_arguments, self))
         elif self.format.mode is ToolMode.TAG_WITH_TAGGED:
             self._tagged_name(self.tagged_arguments)
         elif self.format.mode is ToolMode.TAG_WITH_LITERAL:
@@ -403,7 +405,7 @@ class Calls:
         build.region("id", Region("field", "id"), rows)
         return {**rows, **build.chain(prefix, Go("id"), "id_prefix")}  # an id may be missing
 
-    def _closing(self, more: str) -> list[str]:
+    def closing(self, more: str) -> list[str]:
         """The markers from the end of the arguments to the end of the call."""
         build = self.build
         if more:
@@ -422,7 +424,7 @@ class Calls:
         rows: Rows = {}
         if self.call_id.pos is CallIdPosition.POST_ARGS:
             rows = self._id_after_arguments()
-        elif closing := self._closing(more):
+        elif closing := self.closing(more):
             rows = build.chain(closing, Go(self.after, closes=True), "closing")
         build.region("call_end", Region("gap", ends=True), rows)
         opening = tokens(self.arguments.start)
@@ -453,7 +455,7 @@ class Calls:
         build, arguments = self.build, self.arguments
         path = "tools.arguments."
         end = build.markers_of("ARGUMENTS_END", arguments.end, path + "end")
-        closing = end + self._closing(more)
+        closing = end + self.closing(more)
         prefix = build.markers_of("KEY_PREFIX", arguments.name_prefix, path + "name_prefix")
         after_key = self._after_key()
         build.region("key", Region("field", "key"), after_key)

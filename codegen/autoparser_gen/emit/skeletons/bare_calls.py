@@ -28,7 +28,7 @@ class BareValue(Literal):
         super().__init__()
         tool, key, _ = parser.argument
         self._schema = _argument_schema(parser.schemas, tool, key)
-        self._behind = follows
+        self._value_ends = follows
         self._literal: Literal | None = Literal(LITERAL_QUOTES)
         self._scanned = 0  # how much has been looked at
 
@@ -58,7 +58,7 @@ class BareValue(Literal):
 
     def _ends(self, text: str, at: int, end: int) -> bool | None:
         """Whether what stands here can follow the value; None where that is not clear yet."""
-        behind = self._behind.match(text, at, end)
+        behind = self._value_ends.match(text, at, end)
         if behind is None:
             return False
         return True if behind.lastindex or self.final else None

@@ -7,6 +7,7 @@ from autoparser_gen.emit.skeletons.runtime import Decoder, Parser
 
 LITERAL_QUOTES: tuple[str, ...] = ('"',)
 LITERAL_ESCAPES = False
+LITERAL_BEHIND = "</call>"
 
 # ==== Begin literal arguments block (identical in every file that has it) ====
 
@@ -18,7 +19,7 @@ class LiteralArguments(Decoder):
 
     def __init__(self, parser: Parser) -> None:
         self._parser = parser
-        self._literal = Literal(LITERAL_QUOTES, LITERAL_ESCAPES)
+        self._literal = Literal(LITERAL_QUOTES, LITERAL_ESCAPES, LITERAL_BEHIND)
 
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""

@@ -41,9 +41,8 @@ _LAST_CODE_POINT = 0x10FFFF
 _BARE_KEY = re.compile(r"[^:,{}\[\]()<>\"'\x00-\x1f]*")
 _BARE_VALUE = re.compile(r"[^,{}\[\]\n]*")
 _SPACES = r"\s{0,99}"  # what is looked at again with every piece of text must have a limit
-# How an argument begins behind another one, where keys stand without quotes.
-_NEXT_ARGUMENT = (",", _SPACES, r"[\w.$-]{1,64}", ":")
-_LONGEST_OPENER = 199
+_LONGEST_END = 399
+_DEEPEST_MISSED = 9
 
 
 def _json_text(text: str) -> str:
@@ -57,6 +56,16 @@ def _ahead(*steps: str) -> str:
     for step in reversed(steps):
         pattern = rf"(?:\Z|{step}{pattern})"
     return pattern
+
+
+def _steps(text: str) -> tuple[str, ...]:
+    """The same for a text as it stands."""
+    return tuple(map(re.escape, text))
+
+
+def _next_argument(quote: str) -> tuple[str, ...]:
+    """A key without quotes and the beginning of its string, behind a string that was not closed."""
+    return (",", _SPACES, r"[\w.$-]{1,64}", ":", *_steps(quote), _SPACES, r"[^\s,}]")
 
 
 def _held(text: str, at: int, end: int, marker: str) -> int:
@@ -185,49 +194,56 @@ class VerbatimString:
     """A string that nothing is escaped in, read from behind its opening quote, written as JSON text.
 
     It ends at a quote with a match of `follows` behind it (see `_ahead`); other quotes are text.
-    `opener` is how the next argument begins, if quotes are known to be left out before it: where it
-    stands, the string has ended. What is not clear yet is left to be read with the next piece.
+    Where the steps of one of `missed` match, the quote before them has been left out. What is not
+    clear yet is left to be read with the next piece.
     """
 
     def __init__(
-        self, quote: str, out: list[str], follows: re.Pattern[str], opener: tuple[str, ...] = ()
+        self,
+        quote: str,
+        out: list[str],
+        follows: re.Pattern[str],
+        missed: tuple[tuple[str, ...], ...] = (),
     ) -> None:
         self.done = False
         self.failed = False
         self._out = out
         self._quote = quote
         self._follows = follows
-        self._search, self._partial = _closers(quote, opener)
+        self._ends, self._begins = _string_ends(quote, missed)
 
     def read(self, text: str, at: int, end: int, final: bool) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
-        scanned = at
-        while (found := self._search.search(text, scanned, end)) is not None:
-            stop, behind = found.start(), self._follows.match(text, found.end(), end)
-            if behind is not None and (behind.lastindex or final):
-                self.done = True
-                self._out.append(_json_text(text[at : found.end() - len(self._quote)]))
-                return found.end()
-            self.done = behind is None and found.group() != self._quote
-            if self.done or behind is not None:
-                break
-            scanned = stop + 1
-        else:
-            rest = self._partial.search(text, max(scanned, end - _LONGEST_OPENER), end)
-            stop = end if final or rest is None else rest.start()
+        stop, size = self._find_end(text, at, end, final)
         self._out.append(_json_text(text[at:stop]))
-        return stop
+        return stop + size
+
+    def _find_end(self, text: str, at: int, end: int, final: bool) -> tuple[int, int]:
+        """Up to where text[at:end] is the string's text, and the size of its closing quote there."""
+        while (found := self._ends.search(text, at, end)) is not None:
+            behind = self._follows.match(text, found.end(), end)
+            missed = found.group() != self._quote
+            if missed or (behind is not None and (final or behind.lastindex)):
+                self.done = True
+                return found.start(), 0 if missed else len(self._quote)
+            if behind is not None:
+                break
+            at = found.start() + 1
+        if final:
+            return end, 0
+        begin = self._begins.search(text, max(at, end - _LONGEST_END), end)
+        stop = end if begin is None else begin.start()
+        return stop if found is None else min(stop, found.start()), 0
 
 
 @lru_cache
-def _closers(quote: str, opener: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Patterns of what may close a string, and of what may be the beginning of that."""
-    whole = [re.escape(quote)]
-    partial = [_ahead(*map(re.escape, quote))]
-    if opener:
-        whole.append("".join(opener) + whole[0])
-        partial.append(_ahead(*opener, *map(re.escape, quote)))
-    return re.compile("|".join(whole)), re.compile("|".join(partial))
+def _string_ends(
+    quote: str, missed: tuple[tuple[str, ...], ...]
+) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Patterns of what may end a string, and of what may be the beginning of that."""
+    ways = [*missed, _steps(quote)]
+    whole = "|".join("".join(steps) for steps in ways)
+    return re.compile(whole), re.compile("|".join(_ahead(*steps) for steps in ways))
 
 
 class _Open:
@@ -245,14 +261,16 @@ class Literal:
 
     `done` once it is closed, a number by the first character behind it. Set `final` when no text
     will follow. With `escapes` it is Python's. Without, `quotes` may be any texts, keys need none,
-    and a quote may be missing. With `follows`, which see in VerbatimString, nothing is escaped in
-    a literal that is a string in the first of the quotes.
+    and a quote may be missing: a closing one before the next key, or before all closers and the
+    text that is known to follow (`behind`). With `follows`, which see in VerbatimString, nothing is
+    escaped in a literal that is a string in the first of the quotes.
     """
 
     def __init__(
         self,
         quotes: tuple[str, ...] = ("'", '"'),
         escapes: bool = True,
+        behind: str = "",
         follows: re.Pattern[str] | None = None,
     ) -> None:
         self.done = False
@@ -260,6 +278,7 @@ class Literal:
         self.final = False
         self._quotes = quotes
         self._escapes = escapes
+        self._behind = behind
         self._follows = follows
         self._expect = "value"
         self._stack: list[_Open] = []
@@ -360,8 +379,16 @@ class Literal:
         elif self._escapes:
             self._string = EscapedString(quote, out)
         else:
-            opener = _NEXT_ARGUMENT if closer == "}" else ()
-            self._string = VerbatimString(quote, out, _BEHIND_STRING[closer], opener)
+            missed = self._missed(quote) if out is self._out else ()
+            self._string = VerbatimString(quote, out, _BEHIND_STRING[closer], missed)
+
+    def _missed(self, quote: str) -> tuple[tuple[str, ...], ...]:
+        """What shows that the closing quote of a value has been left out."""
+        missed = [_next_argument(quote)] if self._stack and self._stack[-1].closer == "}" else []
+        if self._behind and len(self._stack) <= _DEEPEST_MISSED:
+            closers = "".join(opened.closer for opened in reversed(self._stack))
+            missed.append(_steps(closers + self._behind))
+        return tuple(missed)
 
     def _separate(self) -> None:
         self._out.append(", " if self._stack[-1].items else "")

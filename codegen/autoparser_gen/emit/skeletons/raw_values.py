@@ -118,16 +118,17 @@ def _argument_schema(
 ) -> tuple[Any, Any] | None:
     """An argument's schema with the document that its references point into; None if unknown."""
     root = (schemas or {}).get(tool)
-    if not isinstance(root, Mapping):
-        return None
-    properties = root.get("properties")
-    if isinstance(properties, Mapping) and key in properties:
-        return properties[key], root
-    for branch in _branches(root, root, set()):
+    return _property_schema(root, root, key)
+
+
+def _property_schema(schema: Any, root: Any, key: str) -> tuple[Any, Any] | None:
+    """The same of a property of an object."""
+    more = None
+    for branch in _branches(schema, root, set()):
         nested = branch.get("properties")
         if isinstance(nested, Mapping) and key in nested:
             return nested[key], root
-    more = root.get("additionalProperties")
+        more = branch.get("additionalProperties") if more is None else more
     return (more, root) if isinstance(more, Mapping) else None
 
 
