@@ -12,7 +12,8 @@ from autoparser_gen.analysis.model import FORMAT_VERSION, Analysis
 from autoparser_gen.emit.describe import describe
 from autoparser_gen.emit.quoting import code_points, one_line, python_string
 from autoparser_gen.emit.skeletons.tables import Go, Region
-from autoparser_gen.grammar.tables import Marker, Tables, build_tables
+from autoparser_gen.grammar.table_builder import Marker, Tables
+from autoparser_gen.grammar.tables import build_tables
 
 # Which skeleton a decoder stands in, and which others that one needs before it.
 _DECODERS = {

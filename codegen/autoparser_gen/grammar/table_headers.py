@@ -6,7 +6,8 @@ import re
 
 from autoparser_gen.analysis.model import Analysis, Headers, ToolMode
 from autoparser_gen.emit.skeletons.tables import Go, Region
-from autoparser_gen.grammar.tables import Builder, Calls, Rows
+from autoparser_gen.grammar.table_builder import Builder, Rows
+from autoparser_gen.grammar.table_calls import Calls
 
 _SPACE = " \t\r\n"
 

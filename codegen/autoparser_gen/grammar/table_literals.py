@@ -8,7 +8,8 @@ from autoparser_gen.analysis.model import LiteralSyntax
 from autoparser_gen.emit.skeletons.tables import Go, Region
 
 if TYPE_CHECKING:
-    from autoparser_gen.grammar.tables import Calls, Rows
+    from autoparser_gen.grammar.table_builder import Rows
+    from autoparser_gen.grammar.table_calls import Calls
 
 
 def literal_arguments(calls: Calls, more: str = "") -> Rows:

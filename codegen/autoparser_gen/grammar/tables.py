@@ -6,124 +6,25 @@ the rows mean is said where they are read, in `emit/skeletons/runtime.py`.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import partial
-
-from autoparser_gen.analysis.model import (
-    Analysis,
-    CallIdPosition,
-    ContentMode,
-    ReasoningMode,
-    ToolMode,
-)
+from autoparser_gen.analysis.model import Analysis, ContentMode, ReasoningMode, ToolMode
 from autoparser_gen.emit.skeletons.tables import Go, Region
-from autoparser_gen.errors import GrammarError
-from autoparser_gen.grammar.table_literals import literal_arguments, python_calls, tree_arguments
-
-_SPACE = " \t\r\n"
-
-
-@dataclass(frozen=True)
-class Marker:
-    """A literal that the parser looks for, under the name of its constant."""
-
-    text: str
-    evidence: str = ""
-
-
-@dataclass(frozen=True)
-class Tables:
-    """Regions and transitions; rows name markers by their constants ("" = the value is complete)."""
-
-    start: str
-    markers: Mapping[str, Marker]
-    regions: Mapping[str, Region]
-    transitions: Mapping[str, Mapping[str, Go]]
-    decoders: Mapping[str, str]  # region -> decoder class
-    settings: Mapping[str, object] = field(default_factory=dict)  # constants that decoders read
-
-
-Rows = dict[str, Go]
-
-
-def separated(text: str) -> tuple[str, str, str]:
-    """Leading whitespace, core, trailing whitespace of a marker."""
-    core = text.strip(_SPACE)
-    at = text.find(core) if core else len(text)
-    return text[:at], core, text[at + len(core) :]
-
-
-def tokens(text: str) -> list[str]:
-    """A run of markup as single markers: whitespace between markers is not significant in calls."""
-    core = separated(text)[1]
-    boundary = r"(?<=>)\s*(?=<)|(?<=[>\])}|])\s+(?=[<\[({|])|\s*\n\s*"
-    return [token for token in re.split(boundary, core) if token]
-
-
-class Builder:
-    """Collects regions and rows while the parts of a format are laid out."""
-
-    def __init__(self, analysis: Analysis) -> None:
-        self.analysis = analysis
-        self.markers: dict[str, Marker] = {}
-        self.regions: dict[str, Region] = {}
-        self.transitions: dict[str, Rows] = {}
-        self.decoders: dict[str, str] = {}
-        self.settings: dict[str, object] = {}
-
-    def marker(self, name: str, text: str, path: str = "") -> str:
-        """The constant for a marker's text; texts that are the same share one."""
-        if not text:
-            raise GrammarError(
-                f"{self.analysis.source}: {path}: the renderings show no marker there, and without"
-                " one the parser cannot tell where that part ends."
-            )
-        for known, marker in self.markers.items():
-            if marker.text == text:
-                return known
-        evidence = self.analysis.evidence
-        while path and path not in evidence:
-            path = path.rpartition(".")[0]
-        self.markers[name] = Marker(text, evidence.get(path, ""))
-        return name
-
-    def markers_of(self, name: str, text: str, path: str) -> list[str]:
-        """Constants for each marker in a run of markup."""
-        parts = tokens(text)
-        names = [name if i == 0 else f"{name}_{i + 1}" for i in range(len(parts))]
-        return [self.marker(n, part, path) for n, part in zip(names, parts, strict=True)]
-
-    def region(self, name: str, region: Region, rows: Rows | None = None) -> str:
-        self.regions[name] = region
-        self.transitions.setdefault(name, {}).update(rows or {})
-        return name
-
-    def chain(self, names: list[str], go: Go, prefix: str, otherwise: str = "") -> Rows:
-        """Rows that expect one marker after the other and then take `go`; gaps in between."""
-        *first, last = names
-        rows = {last: go._replace(opens=go.opens and not first)}
-        for number in range(len(first), 0, -1):
-            name = f"{prefix}_{number}"
-            self.region(name, Region("gap", otherwise=otherwise), rows)
-            rows = {first[number - 1]: Go(name)}
-        marker = names[0]
-        return {marker: rows[marker]._replace(opens=go.opens, before=go.before)}
-
-    def only(self, rows: Rows) -> Go | None:
-        """The target of the one row that leaves its marker for the next region, if it is alone."""
-        go = next(iter(rows.values()), None)
-        return Go(go.region) if go is not None and go.stays and len(rows) == 1 else None
+from autoparser_gen.grammar.table_builder import (
+    SPACE,
+    Builder,
+    Rows,
+    Tables,
+    separated,
+    space_before,
+)
+from autoparser_gen.grammar.table_calls import Calls
+from autoparser_gen.grammar.table_headers import has_messages, lay_out_messages
 
 
 def build_tables(analysis: Analysis) -> Tables:
     """Lay out the regions of a format: reasoning, content, then calls by their kind."""
     build = Builder(analysis)
-    from autoparser_gen.grammar import table_headers
-
-    if analysis.headers is not None and table_headers.has_messages(analysis):
-        start = table_headers.lay_out_messages(build, analysis.headers)
+    if analysis.headers is not None and has_messages(analysis):
+        start = lay_out_messages(build, analysis.headers)
     else:
         start = _lay_out_parts(build)
     _end_rows(build)
@@ -166,7 +67,7 @@ def _lay_out_text(build: Builder) -> list[str]:
     reasoning, content = analysis.reasoning, analysis.content
     build.region("content", Region("text", "content"))
     texts = ["content"]
-    wrapped = content.mode is not ContentMode.PLAIN and content.start.strip(_SPACE)
+    wrapped = content.mode is not ContentMode.PLAIN and content.start.strip(SPACE)
     opening: Rows = {}
     if wrapped:
         _, core, after = separated(content.start)
@@ -205,15 +106,15 @@ def _close_wrapper(build: Builder) -> None:
 
 def _end_rows(build: Builder) -> None:
     """The end of turn, in every text region and after calls that may end without a marker."""
-    end = build.analysis.end_of_turn.strip(_SPACE)
+    end = build.analysis.end_of_turn.strip(SPACE)
     names = []
     if end:
         names.append(build.marker("END_OF_TURN", end, "end_of_turn"))
-        before = _space_before(build.analysis.joints.get("content_to_end", ""), end)
+        before = space_before(build.analysis.joints.get("content_to_end", ""), end)
         if before:
-            name = build.marker("END_OF_TURN_WITH_SPACE", before + end, "end_of_turn")
+            name = build.marker("END_OF_TURN_WITHSPACE", before + end, "end_of_turn")
             names.insert(0, name)
-    after_calls = build.analysis.end_of_turn_after_calls.strip(_SPACE)
+    after_calls = build.analysis.end_of_turn_after_calls.strip(SPACE)
     if after_calls:
         names.append(build.marker("END_OF_CALLS", after_calls, "end_of_turn"))
     if not names:
@@ -225,314 +126,3 @@ def _end_rows(build: Builder) -> None:
             rows.update({name: Go("end") for name in names if name not in rows})
         elif kind.ends:
             rows.update({name: Go("end", closes=True) for name in names if name not in rows})
-
-
-def _space_before(glue: str, marker: str) -> str:
-    """The whitespace that stands right before a marker in rendered text."""
-    at = glue.find(marker)
-    before = glue[:at] if at >= 0 else ""
-    return before[len(before.rstrip(_SPACE)) :]
-
-
-class Calls:
-    """Lays out the regions of calls."""
-
-    def __init__(self, build: Builder, texts: list[str]) -> None:
-        self.build = build
-        self.texts = texts
-        tools = build.analysis.tools
-        self.format, self.function = tools.format, tools.function
-        self.arguments, self.call_id = tools.arguments, tools.call_id
-        self.section = build.markers_of(
-            "SECTION_START", self.format.section_start, "tools.format.section_start"
-        )
-        self.section_end = build.markers_of(
-            "SECTION_END", self.format.section_end, "tools.format.section_end"
-        )
-        self.after = "content"  # the text region after a call
-        self.openers: Rows = {}  # what begins a call
-
-    def lay_out(self) -> None:
-        """The call's own regions, then what opens and what follows it."""
-        if self.section:
-            self.after = self.build.region("calls", Region("text", "content"))
-        if self.format.mode is ToolMode.JSON_NATIVE:
-            self._json_native()
-        elif self.format.mode is ToolMode.TAG_WITH_JSON:
-            self._tagged_name(self.json_arguments)
-        elif "{key}" in self.arguments.value_suffix:
-            self._tagged_name(partial(tree_arguments, self))
-        elif self.format.mode is ToolMode.TAG_WITH_TAGGED:
-            self._tagged_name(self.tagged_arguments)
-        elif self.format.mode is ToolMode.TAG_WITH_LITERAL:
-            self._tagged_name(partial(literal_arguments, self))
-        elif self.format.mode is ToolMode.PYTHON_CALLS:
-            python_calls(self)
-        self._open_rows()
-
-    # ---- What opens a call ----
-
-    def begin(self, name: str, markup: str, path: str, region: str) -> None:
-        """A call begins with this markup and goes on in a region."""
-        parts = self.build.markers_of(name, markup, path)
-        if parts:
-            self.openers = self.build.chain(parts, Go(region, opens=True), "opener")
-
-    def _open_rows(self) -> None:
-        """Rows for openers in the text regions, the section and after self-closing calls."""
-        build, before = self.build, self._writes_space_before()
-        rows = {marker: go._replace(before=before) for marker, go in self.openers.items()}
-        if self.section:
-            ending = self.section_end_rows(closes=True)
-            build.region("section", Region("gap"), {**self.openers, **ending})
-            rows = {
-                **build.chain(self.section, Go("section", before=before, opens=True), "section"),
-                **rows,
-            }
-            build.transitions[self.after].update(self.section_end_rows(closes=False))
-        for region in dict.fromkeys((*self.texts, self.after)):
-            for marker, go in rows.items():
-                # Without a marker of its own a call needs the section's, or a call before it.
-                if not go.stays or (region == self.after and not self.format.tools_array_wrapped):
-                    build.transitions[region].setdefault(marker, go)
-        for region, kind in build.regions.items():
-            if kind.ends:
-                for marker, go in rows.items():
-                    build.transitions[region].setdefault(
-                        marker, go._replace(closes=True, before=False)
-                    )
-                for marker, go in self.section_end_rows(closes=True).items():
-                    build.transitions[region].setdefault(marker, go)
-
-    def section_end_rows(self, closes: bool) -> Rows:
-        """The section's end, behind a call that it closes or in the text after one."""
-        if not self.section_end:
-            return {}
-        after = ""
-        return self.build.chain(
-            self.section_end,
-            Go("content", closes=closes, before=not closes, after=after),
-            "section_end",
-        )
-
-    def _writes_space_before(self) -> bool:
-        """Whether the chat template writes whitespace right before a call or section."""
-        opener = self.section or list(self.openers)
-        if not opener:
-            return True
-        text = self.build.markers[opener[0]].text
-        joints = self.build.analysis.joints
-        glues = [joints.get(f"{part}_to_call", "") for part in ("content", "reasoning", "call")]
-        return any(_space_before(glue, text) for glue in glues)
-
-    # ---- JSON with the name inside ----
-
-    def _json_native(self) -> None:
-        build, form = self.build, self.format
-        build.region("call", Region("data", "calls"))
-        build.decoders["call"] = "JsonCalls"
-        build.settings.update(
-            NAME_FIELD=form.name_field,
-            ARGUMENTS_FIELD=form.args_field,
-            ID_FIELD=form.id_field or form.gen_id_field,
-            FUNCTION_FIELD=form.function_field,
-            NAME_IS_KEY=form.fun_name_is_key,
-            CALLS_IN_ARRAY=form.tools_array_wrapped,
-            ARGUMENTS_AS_STRING=form.arguments_as_string,
-        )
-        first = "[" if form.tools_array_wrapped else "{"
-        self.begin("CALL_START", form.per_call_start, "tools.format.per_call_start", "call")
-        if not self.openers:
-            name = build.marker("CALL_OPENING", first, "tools.format.mode")
-            bare = not self.section
-            self.openers = {name: Go("call", opens=True, bare=bare, stays=not bare)}
-        ends = build.markers_of("CALL_END", form.per_call_end, "tools.format.per_call_end")
-        if form.tools_array_wrapped:
-            # Each call of the array is complete with its object; the rest is markup.
-            build.transitions["call"][""] = Go(self.after, closes=True)
-            build.transitions[self.after].update(
-                build.chain(ends, Go(self.after), "call_end") if ends else {}
-            )
-            return
-        build.transitions["call"][""] = Go("call_end")
-        rows = build.chain(ends, Go(self.after, closes=True), "call_end") if ends else {}
-        build.region("call_end", Region("gap", ends=True), rows)
-
-    # ---- The name in markup ----
-
-    def _tagged_name(self, lay_out_arguments: object) -> None:
-        """Opener, id and name; `lay_out_arguments` gives the rows that follow the name."""
-        build, form, function, call_id = self.build, self.format, self.function, self.call_id
-        assert callable(lay_out_arguments)
-        following: Rows = lay_out_arguments()
-        suffix = build.markers_of("NAME_SUFFIX", function.name_suffix, "tools.function.name_suffix")
-        if suffix:
-            build.region("after_name", Region("gap"), following)
-            following = build.chain(
-                suffix, self.build.only(following) or Go("after_name"), "name_suffix"
-            )
-        if call_id.pos is CallIdPosition.BETWEEN_FUNC_AND_ARGS:
-            following = {**following, **self._id_rows(following)}
-        carries_name = call_id.pos is CallIdPosition.CARRIES_NAME
-        build.region("name", Region("field", "named_id" if carries_name else "name"), following)
-        start, prefix = form.per_call_start, function.name_prefix
-        if call_id.pos is CallIdPosition.PRE_FUNC_NAME:
-            suffix = build.markers_of("ID_SUFFIX", call_id.suffix + prefix, "tools.call_id.suffix")
-            build.region("id", Region("field", "id"), build.chain(suffix, Go("name"), "id_suffix"))
-            self.begin("CALL_START", start + call_id.prefix, "tools.format.per_call_start", "id")
-            return
-        self.begin("CALL_START", start + prefix, "tools.format.per_call_start", "name")
-        if (
-            len(self.openers) == 1
-            and start.strip(_SPACE)
-            and re.match(r"\W.*\w", prefix.strip(_SPACE), re.S)
-        ):
-            # Models leave the per-call opener out; the name's own prefix says as much.
-            name = build.marker("NAME_PREFIX", tokens(prefix)[0], "tools.function.name_prefix")
-            rows = build.chain(
-                [name, *build.markers_of("NAME_PREFIX", prefix, "")[1:]],
-                Go("name", opens=True),
-                "prefix",
-            )
-            self.openers = {**self.openers, **rows}
-
-    def _id_rows(self, following: Rows) -> Rows:
-        build = self.build
-        prefix = build.markers_of("ID_PREFIX", self.call_id.prefix, "tools.call_id.prefix")
-        suffix = build.markers_of("ID_SUFFIX", self.call_id.suffix, "tools.call_id.suffix")
-        go = self.build.only(following) or Go("after_name")
-        rows = build.chain(suffix, go, "id_suffix") if suffix else following
-        build.region("id", Region("field", "id"), rows)
-        return {**rows, **build.chain(prefix, Go("id"), "id_prefix")}  # an id may be missing
-
-    def closing(self, more: str) -> list[str]:
-        """The markers from the end of the arguments to the end of the call."""
-        build = self.build
-        if more:
-            text = self.function.close + self.format.per_call_end + more
-            return build.markers_of("CALL_END", text, "tools.function.close")
-        close = build.markers_of("FUNCTION_CLOSE", self.function.close, "tools.function.close")
-        return close + build.markers_of(
-            "CALL_END", self.format.per_call_end, "tools.format.per_call_end"
-        )
-
-    def json_arguments(self, more: str = "") -> Rows:
-        """Arguments that are one JSON object; `more` closes the call besides its own markers."""
-        build = self.build
-        build.region("arguments", Region("data", "arguments"), {"": Go("call_end")})
-        build.decoders["arguments"] = "JsonArguments"
-        rows: Rows = {}
-        if self.call_id.pos is CallIdPosition.POST_ARGS:
-            rows = self._id_after_arguments()
-        elif closing := self.closing(more):
-            rows = build.chain(closing, Go(self.after, closes=True), "closing")
-        build.region("call_end", Region("gap", ends=True), rows)
-        opening = tokens(self.arguments.start)
-        if opening and not opening[-1].endswith("{"):
-            names = build.markers_of(
-                "ARGUMENTS_START", self.arguments.start, "tools.arguments.start"
-            )
-            return build.chain(names, Go("arguments"), "arguments_start")
-        return {
-            build.marker("ARGUMENTS_OPENING", "{", "tools.format.mode"): Go("arguments", stays=True)
-        }
-
-    def _id_after_arguments(self) -> Rows:
-        build = self.build
-        close = self.function.close + self.format.per_call_end
-        go = Go(self.after, closes=True)
-        without = build.markers_of("CALL_END", close, "tools.format.per_call_end")
-        names = build.markers_of("ID_SUFFIX", self.call_id.suffix + close, "tools.call_id.suffix")
-        build.region("id", Region("field", "id"), build.chain(names, go, "id_suffix"))
-        prefix = build.markers_of("ID_PREFIX", self.call_id.prefix, "tools.call_id.prefix")
-        rows = build.chain(prefix, Go("id"), "id_prefix")
-        return {**rows, **(build.chain(without, go, "closing") if without else {})}
-
-    # ---- Arguments in markup ----
-
-    def tagged_arguments(self, more: str = "") -> Rows:
-        """Key and value regions; returns the rows that follow the name."""
-        build, arguments = self.build, self.arguments
-        path = "tools.arguments."
-        end = build.markers_of("ARGUMENTS_END", arguments.end, path + "end")
-        closing = end + self.closing(more)
-        prefix = build.markers_of("KEY_PREFIX", arguments.name_prefix, path + "name_prefix")
-        after_key = self._after_key()
-        build.region("key", Region("field", "key"), after_key)
-        next_key = build.chain(prefix, Go("key"), "key_prefix")
-        self._value(next_key, closing)
-        close = build.chain(closing, Go(self.after, closes=True), "closing") if closing else {}
-        rows = {**next_key, **close}
-        opening = build.markers_of("ARGUMENTS_START", arguments.start, path + "start")
-        if not opening:
-            return rows
-        build.region("in_arguments", Region("gap"), rows)
-        return build.chain(opening, Go("in_arguments"), "arguments_start")
-
-    def _after_key(self) -> Rows:
-        """What stands between an argument's name and its value, a type attribute included."""
-        build, arguments = self.build, self.arguments
-        _, _, after = separated(arguments.name_suffix + arguments.value_prefix)
-        go = Go("value", after=after)
-        if arguments.types:
-            suffix = build.markers_of(
-                "VALUE_PREFIX", arguments.value_prefix, "tools.arguments.value_prefix"
-            )
-            build.region("type", Region("field", "type"), build.chain(suffix, go, "value_prefix"))
-            build.settings["RAW_TYPES"] = dict(arguments.types)
-            go = Go("type")
-            markup = arguments.name_suffix + arguments.type_prefix
-        else:
-            markup = arguments.name_suffix + arguments.value_prefix
-        names = build.markers_of("KEY_SUFFIX", markup, "tools.arguments.name_suffix")
-        return build.chain(names, go, "key_suffix")
-
-    def _value(self, next_key: Rows, closing: list[str]) -> None:
-        """The raw value: which closer ends it, and closers that models leave out."""
-        build, arguments = self.build, self.arguments
-        before, core, _ = separated(arguments.value_suffix)
-        build.region("value", Region("raw", "value"))
-        build.decoders["value"] = "RawValue"
-        build.settings.setdefault("RAW_TYPES", {})
-        build.settings.update(RAW_WRAP=arguments.optional_wrap, PYTHON_WORDS=arguments.python_words)
-        closer = build.marker("VALUE_SUFFIX", core, "tools.arguments.value_suffix")
-        rows = {closer: Go("value_end")}
-        if before:
-            rows = {
-                build.marker(
-                    "VALUE_SUFFIX_WITH_SPACE", before + core, "tools.arguments.value_suffix"
-                ): Go("value_end"),
-                **rows,
-            }
-        build.transitions["value"].update(rows)
-        ending = (
-            build.chain(closing, Go(self.after, closes=True), "value_close", "value")
-            if closing
-            else {}
-        )
-        build.region(
-            "value_end", Region("gap", otherwise="value", ends=not closing), {**next_key, **ending}
-        )
-        self._missing_closers(before, closing)
-
-    def _missing_closers(self, before: str, closing: list[str]) -> None:
-        """A closer may be missing right before an exactly written next argument or closing."""
-        build, arguments = self.build, self.arguments
-        path = "tools.arguments.name_prefix"
-        exact_key = (before or separated(arguments.separator)[0]) + arguments.name_prefix.strip(
-            _SPACE
-        )
-        if not arguments.types:
-            after_key = build.marker(
-                "NEXT_VALUE", arguments.name_suffix + arguments.value_prefix, path
-            )
-            name = build.marker("NEXT_KEY", exact_key, path)
-            build.region(
-                "next_key", Region("field", "key", otherwise="value"), {after_key: Go("value")}
-            )
-            build.transitions["value"].setdefault(name, Go("next_key"))
-        if closing:
-            exact = (arguments.end + self.function.close + self.format.per_call_end).rstrip(_SPACE)
-            name = build.marker("CLOSING", exact, "tools.format.per_call_end")
-            build.region("unclosed", Region("gap", otherwise="value", ends=True))
-            build.transitions["value"].setdefault(name, Go("unclosed"))
