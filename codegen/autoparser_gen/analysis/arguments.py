@@ -13,7 +13,7 @@ from autoparser_gen.probe import needles
 from autoparser_gen.probe.glue import (
     Cut,
     cut_joint,
-    shared_end,
+    is_boundary,
     shared_start,
     without_prefix,
     without_suffix,
@@ -49,7 +49,7 @@ def analyze_arguments(study: Study, layout: Layout, around: Around) -> ArgumentF
     name_suffix, start, end, empty = extract_args_markers(
         study, area, closer, around.without_arguments
     )
-    closer = without_suffix_of(closer, end)
+    closer = without_prefix(closer, end)
     key_end, value_start = extract_argument_value_markers(study, middle, written)
     value_suffix = without_prefix(cut.end, written.quote_close)
     arguments = Arguments(
@@ -119,27 +119,20 @@ def extract_args_markers(
         suffix = area
     start = area[len(suffix) :]
     rest = none[len(suffix) :] if none.startswith(suffix) else none
-    end = ""
-    if start.strip():
-        tail = shared_end(closer, rest[: len(rest)])
-        end = without_suffix(closer, tail) if closer != tail else ""
-    expected = (suffix + closer[len(end) :]).split()
-    shown = "".join(none.split())
-    if shown.startswith("".join(expected)):
+    end = _container_end(closer, rest) if start.strip() else ""
+    closer = closer[len(end) :]
+    if "".join(none.split()).startswith("".join((suffix + closer).split())):
         return suffix, start, end, ""
-    return suffix, start, end, _empty(none, closer[len(end) :])
+    at = none.find(closer.strip()) if closer.strip() else -1
+    return suffix, start, end, none[:at] if at > 0 else ""
 
 
-def _empty(none: str, closer: str) -> str:
-    """What is written between name and closer of a call without arguments."""
-    core = closer.strip()
-    at = none.find(core) if core else -1
-    return none[:at] if at > 0 else ""
-
-
-def without_suffix_of(closer: str, end: str) -> str:
-    """What follows the container's end in a closer."""
-    return closer[len(end) :] if end and closer.startswith(end) else closer
+def _container_end(closer: str, rest: str) -> str:
+    """The part of a closer that a call without arguments does not show."""
+    for at in range(len(closer)):
+        if is_boundary(closer, at) and rest.lstrip().startswith(closer[at:].lstrip()):
+            return closer[:at]
+    return ""
 
 
 def _as_literal(found: ArgumentFindings, written: Written) -> ArgumentFindings:

@@ -149,7 +149,7 @@ class Prober:
             if text is None or any(mark not in text for mark in marks):
                 continue
             # A Python dict or doubly encoded JSON shows that the other kind was expected.
-            if f"'{marks[1]}': " in text or f'\\"{marks[1]}\\"' in text:
+            if f"'{marks[1]}': " in text or f'\\"{marks[1]}' in text:
                 fallback = fallback or shape
                 continue
             break
