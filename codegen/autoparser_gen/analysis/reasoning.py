@@ -50,6 +50,7 @@ def compare_reasoning_presence(study: Study) -> Reasoning:
     start = layout.before("reasoning") if layout else None
     to_content = layout.glue("reasoning_to_content") if layout else None
     if layout is None or start is None or to_content is None:
+        study.forget_reasoning()  # what stands behind an answer is none
         return Reasoning()
     plain = study.layout(content=True)
     texts = (plain.text if plain else "", layout.text)
@@ -68,6 +69,7 @@ def compare_reasoning_scope(study: Study) -> Reasoning:
     start = layout.before("reasoning") if layout else None
     to_call = layout.glue("reasoning_to_call") if layout else None
     if start is None or to_call is None:
+        study.forget_reasoning()
         return Reasoning()
     study.found("reasoning.start", "reasoning with content / with a call")
     end = _closer_before_call(study, start.strip(), to_call)

@@ -33,6 +33,11 @@ class Study:
         """Give the last `size` characters of the header back to the turns."""
         self.prober.edges.shorten_header(size)
 
+    def forget_reasoning(self) -> None:
+        """No message key shows reasoning, after all."""
+        self.prober.set_reasoning_field("")
+        self.reasoning_options = {}
+
     # -- renderings --------------------------------------------------------------------------
 
     def layout(
@@ -45,7 +50,8 @@ class Study:
         user_follows: bool = False,
     ) -> Layout | None:
         """The turn with these parts, or None where the chat template refuses or drops a call."""
-        key = repr((content, reasoning, calls, arguments, user_follows, self.header))
+        field = self.prober.shape.reasoning_field
+        key = repr((content, reasoning, calls, arguments, user_follows, self.header, field))
         if key not in self._kept:
             given = needles.calls(calls, arguments)
             turn = self.prober.raw_turn(
