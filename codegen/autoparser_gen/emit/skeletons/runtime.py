@@ -405,8 +405,9 @@ class Parser:
             if self._take(search, start, end, final):
                 return True
         stop = end if final else min(search.hold(self._buffer, start, end) for search in searches)
-        if self._put(stop):
-            self._scanned = stop
+        if not self._put(stop):
+            return True  # what was a draft is reasoning, where other markers count
+        self._scanned = stop
         return False
 
     def _take(self, search: _Search, start: int, end: int, final: bool) -> bool:
@@ -664,7 +665,7 @@ class Parser:
         """No continuation is valid at an index: the call so far was text."""
         if REGIONS[self._region].otherwise:
             return self._fall_back()
-        if self._strict:
+        if self._strict and not self._is_unnamed():
             self._refuse(at)
         self._keep(at)
         text, space = "".join(self._held or ()), self._held_space
@@ -677,6 +678,10 @@ class Parser:
         else:
             self._give(self._text_kind(), space + text)
         return True
+
+    def _is_unnamed(self) -> bool:
+        """Whether what looked like the beginning of a call has no marker and no name: it is text."""
+        return self.bare and (self._call is None or not self._call.name)
 
     def _refuse(self, at: int) -> None:
         rows = [marker for marker in self._table.get(self._region, {}) if marker]
@@ -936,7 +941,7 @@ class Parser:
     def _settle(self) -> None:
         """Account for what is left when the text has ended."""
         if self._held is not None:
-            unnamed = self.bare and (self._call is None or not self._call.name)
+            unnamed = self._is_unnamed()
             if self._strict and not unnamed:
                 self._refuse(len(self._buffer))
             self._keep(len(self._buffer))
