@@ -8,7 +8,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from autoparser_gen.analysis.as_json import triggers
-from autoparser_gen.analysis.model import FORMAT_VERSION, Analysis
+from autoparser_gen.analysis.model import FORMAT_VERSION, Analysis, CallIdPosition
 from autoparser_gen.emit.describe import describe
 from autoparser_gen.emit.quoting import code_points, one_line, python_string
 from autoparser_gen.emit.skeletons.tables import Go, Region
@@ -142,6 +142,7 @@ def _constants(analysis: Analysis, tables: Tables) -> str:
         if name not in tables.markers:
             lines.append(f'{name} = ""')
     lines.append(f"ASSISTANT_HEADER = {python_string(analysis.assistant_header)}")
+    lines.append(f"ID_AROUND_NAME = {_value(_around_name(analysis))}")
     lines += ["", "# ---- Settings of the decoders, and what a server needs to know ----", ""]
     lines += [
         f"{name} = {_value(value)}" if name != "RAW_WRAP" else _wrap(value)
@@ -163,6 +164,13 @@ def _constants(analysis: Analysis, tables: Tables) -> str:
         f"TRIGGERS: list[dict[str, str]] = {_value([dict(t) for t in triggers(analysis)])}"
     )
     return "\n".join(lines)
+
+
+def _around_name(analysis: Analysis) -> tuple[str, str]:
+    """What an id holds besides the function's name, where it carries that."""
+    call_id = analysis.tools.call_id
+    carries = call_id.pos is CallIdPosition.CARRIES_NAME
+    return (call_id.prefix, call_id.suffix) if carries else ("", "")
 
 
 def _wrap(value: object) -> str:

@@ -6,13 +6,13 @@ import re
 
 from autoparser_gen.emit.skeletons.runtime import _NAME, _SPACE, Decoder, Parser
 
-CHANNEL = "<|channel|>"
-HEADER_START = "<|start|>"
+CHANNEL = "<channel>"
+HEADER_START = "<begin>"
 ROLE = "assistant"
-HEADER_END = "<|message|>"
-HEADER_WORDS = {"analysis": "reasoning", "final": "content", "commentary": "content"}
+HEADER_END = "<text>"
+HEADER_WORDS = {"thoughts": "reasoning", "answer": "content"}
 RECIPIENT = "to="
-NAMESPACE = "functions."
+NAMESPACE = "tools."
 NAME_IN_HEADER = True
 
 # ==== Begin headers block (identical in every file that has it) ====

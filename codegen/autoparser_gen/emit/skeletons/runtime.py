@@ -21,6 +21,7 @@ GENERATION_PROMPTS = {
     "thinking": "<assistant>",
     "no_thinking": "<assistant>",
 }
+ID_AROUND_NAME = ("", "")
 START = "start"
 REGIONS: dict[str, Region] = {
     "start": Region("gap", otherwise="content"),
@@ -29,9 +30,9 @@ REGIONS: dict[str, Region] = {
     "end": Region("end"),
 }
 TRANSITIONS: dict[str, dict[str, Go]] = {
-    "start": {"<think>": Go("reasoning", after="\n")},
+    "start": {"<thought>": Go("reasoning", after="\n")},
     "content": {"<end>": Go("end")},
-    "reasoning": {"</think>": Go("content", before=True, after="\n\n"), "<end>": Go("end")},
+    "reasoning": {"</thought>": Go("content", before=True, after="\n\n"), "<end>": Go("end")},
 }
 DECODERS: dict[str, Callable[[Parser], Decoder]] = {}
 
@@ -586,6 +587,8 @@ class Parser:
         stop = at if go.stays or go.bare else at + len(marker)
         if target.kind == "end" or target.otherwise == "back":
             if go.closes:  # what follows a call that closes itself completes it
+                if self._undecided:
+                    self._decide()
                 self._keep(at)
                 self._complete()
             elif self._at < at:
@@ -1023,10 +1026,11 @@ def _schemas(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _name_in_id(text: str, schemas: Mapping[str, Any] | None) -> str:
-    """The function's name in an id such as functions.NAME:0 (prefix and number are optional)."""
-    name = text.removeprefix("functions.")
-    base, colon, number = name.rpartition(":")
-    return base if colon and number.isdecimal() and not (schemas and name in schemas) else name
+    """The function's name in an id that carries it; prefix and number are optional."""
+    prefix, separator = ID_AROUND_NAME
+    name = text.removeprefix(prefix)
+    base, _, number = name.rpartition(separator) if separator else ("", "", "")
+    return base if base and number.isdecimal() and not (schemas and name in schemas) else name
 
 
 def merge(deltas: Iterable[Delta]) -> Message:
