@@ -117,6 +117,16 @@ def test_printing(run: Callable[..., Run], tmp_path: Path, target: str) -> None:
     assert files_in(tmp_path) == []
 
 
+def test_what_a_grammar_cannot_say_is_a_warning(run: Callable[..., Run], tmp_path: Path) -> None:
+    parameters = {"type": "object", "properties": {"x": {"type": "array", "uniqueItems": True}}}
+    tool = {"type": "function", "function": {"name": "look", "parameters": parameters}}
+    (tmp_path / "tools.json").write_text(json.dumps([tool]))
+    done = run(HERMES, "-o", "-", "--target", "gbnf", "--tools", "tools.json")
+    assert done.status == 0
+    assert done.err.startswith("warning: ")
+    assert "uniqueItems" in done.err
+
+
 # ---- --check ----
 
 

@@ -190,6 +190,8 @@ def _generate(requests: list[Request], source: Path, given: dict[str, Any]) -> i
 
     generated = pipeline.generate_all(requests, _pool(source, given))
     files = {path: text for result in generated for path, text in result.files.items()}
+    for warning in dict.fromkeys(line for result in generated for line in result.warnings):
+        click.echo(f"warning: {printable(warning)}", err=True)
     if STANDARD_OUTPUT in files:
         _print(files[STANDARD_OUTPUT])
         return 0

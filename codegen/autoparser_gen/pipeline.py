@@ -34,6 +34,7 @@ class Generated:
 
     files: Mapping[Path, str]
     analysis: Analysis
+    warnings: tuple[str, ...]  # what the grammars could not express
     report: verify.Report | None
 
     def remarks(self) -> list[str]:
@@ -55,7 +56,7 @@ def generate(request: Request) -> Generated:
     files = {output.path: _emit(output, request, found, grammar) for output in request.outputs}
     # Verify: what was emitted reads the chat template's own renderings back.
     report = verify_files(files, request, found) if request.options.verify else None
-    return Generated(files, found.analysis, report)
+    return Generated(files, found.analysis, grammar.warnings, report)
 
 
 def find_format(source: Path, options: Options) -> Format:
@@ -99,8 +100,10 @@ def verify_files(files: Mapping[Path, str], request: Request, found: Format) -> 
     whole = Draft(found.analysis, lower(found.analysis), ())
     texts = {name: TARGETS[name].emit for name in ("python", "lark")}
     written = {output.target.name: files[output.path] for output in request.outputs}
-    if request.options.shaped or request.options.special_tokens:
+    if request.options.special_tokens:  # a dialect that lark does not read
         written.pop("lark", None)
+    elif request.options.shaped:
+        verify.Subject("", written.pop("lark", "start:")).load_grammar(request.source.name)
     module, lark = (written.get(name) or emit(whole) for name, emit in texts.items())
     return verify.verify(found.prober, found.analysis, verify.Subject(module, lark))
 
