@@ -284,7 +284,7 @@ class Calls:
         if before:
             rows = {
                 build.marker(
-                    "VALUE_SUFFIX_WITHSPACE", before + core, "tools.arguments.value_suffix"
+                    "VALUE_SUFFIX_WITH_SPACE", before + core, "tools.arguments.value_suffix"
                 ): Go("value_end"),
                 **rows,
             }

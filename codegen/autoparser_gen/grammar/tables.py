@@ -112,7 +112,7 @@ def _end_rows(build: Builder) -> None:
         names.append(build.marker("END_OF_TURN", end, "end_of_turn"))
         before = space_before(build.analysis.joints.get("content_to_end", ""), end)
         if before:
-            name = build.marker("END_OF_TURN_WITHSPACE", before + end, "end_of_turn")
+            name = build.marker("END_OF_TURN_WITH_SPACE", before + end, "end_of_turn")
             names.insert(0, name)
     after_calls = build.analysis.end_of_turn_after_calls.strip(SPACE)
     if after_calls:
