@@ -8,7 +8,6 @@ import re
 from autoparser_gen.emit.skeletons.literals import _SPACES, Literal, _ahead
 from autoparser_gen.emit.skeletons.runtime import (
     _NAME,
-    _SPACE,
     Decoder,
     Parser,
     _match_end,
@@ -22,8 +21,8 @@ LITERAL_ESCAPES = True
 
 _KEYWORD = re.compile(r"[\w.$-]*")
 _CALL = (",?", _SPACES, _NAME.pattern.replace("*", "{1,99}"), _SPACES, r"\(")  # behind another
-_NEXT_CALL = re.compile(_ahead(_SPACES, *_CALL))
-_CALL_SEPARATOR = re.compile(r"\s*,?\s*")
+_NEXT_CALL = re.compile(_ahead(*_CALL))
+_CALL_SEPARATOR = re.compile(r",?\s*")
 _NEXT_ARGUMENT_OR_END = "|".join(
     [
         _ahead(_SPACES, ",", _SPACES, r"\w[\w.$-]{0,99}", _SPACES, "="),
@@ -126,11 +125,10 @@ class PythonCalls(Decoder):
 
     def _read_separator(self, text: str, at: int, end: int) -> int:
         """What follows a call outside of a list: another call, or none."""
-        found = _NEXT_CALL.match(text, at, end)
-        cut = self.final and text[at:end].strip(_SPACE)
-        if found is None or not (found.lastindex or cut):
-            self._waits = found is not None and not self.final
-            self.done = not self._waits
+        at = _past_space(text, at, end)
+        found = _NEXT_CALL.match(text, at, end) if at < end else None
+        if found is None or not (found.lastindex or self.final):
+            self._waits, self.done = found is not None, at < end and found is None
             return at
         self.completed = True
         self._begin_word("name")
