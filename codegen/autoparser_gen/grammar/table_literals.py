@@ -31,7 +31,8 @@ def python_calls(calls: Calls) -> None:
     build, form = calls.build, calls.format
     _python_settings(calls)
     build.region("call", Region("data", "calls"))
-    calls.begin("CALL_START", form.per_call_start, "tools.format.per_call_start", "call")
+    opener = form.per_call_start + calls.function.name_prefix
+    calls.begin("CALL_START", opener, "tools.format.per_call_start", "call")
     if not calls.openers and calls.section:
         calls.openers = build.chain(calls.section, Go("call", opens=True), "section")
         build.transitions[calls.after].update(calls.section_end_rows(closes=False))
@@ -39,7 +40,8 @@ def python_calls(calls: Calls) -> None:
     elif not calls.openers:
         opening = build.marker("LIST_OPENING", "[", "tools.format.mode")
         calls.openers = {opening: Go("call", opens=True, bare=True)}
-    ends = build.markers_of("CALL_END", form.per_call_end, "tools.format.per_call_end")
+    closer = (calls.function.close + form.per_call_end).lstrip().removeprefix(")")
+    ends = build.markers_of("CALL_END", closer, "tools.format.per_call_end")
     # In a list each call is complete with its comma or the list's end; the rest is markup.
     closing = build.marker("LIST_CLOSING", "]", "tools.format.mode")
     build.transitions["call"] = {
