@@ -132,6 +132,8 @@ class JsonCalls(Decoder):
         if value.done:
             self._value = None
             self.failed = not self._end_value("".join(self._pieces).strip(), value.kind)
+            if self.failed and value.kind not in "-0123456789":
+                return stop - 1  # its last character; a number's is known by the next one
         return stop
 
     def _end_value(self, text: str, kind: str) -> bool:

@@ -668,7 +668,7 @@ class Parser:
         """No continuation is valid at an index: the call so far was text."""
         if REGIONS[self._region].otherwise:
             return self._fall_back()
-        if self._strict and not self._is_unnamed():
+        if self._strict and self._draft is None and not self._is_unnamed():
             self._refuse(at)
         self._keep(at)
         text, space = "".join(self._held or ()), self._held_space
