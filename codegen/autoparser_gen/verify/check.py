@@ -9,6 +9,7 @@ expected back: which parts it renders is seen with needles.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os.path
 import random
@@ -66,7 +67,7 @@ class Case:
         """The message as it must come back."""
         return self.message.expected(self.parts)
 
-    @property
+    @functools.cached_property
     def tools(self) -> list[dict[str, Any]] | None:
         """The tools that were offered; None where the message calls none."""
         return self.message.tools() if self.message.calls else None
