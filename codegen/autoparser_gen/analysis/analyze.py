@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from autoparser_gen.analysis.capabilities import find_capabilities
 from autoparser_gen.analysis.cleaning import marker_cores, without_unknown_tokens
+from autoparser_gen.analysis.consistency import inconsistent, require_no_needle
 from autoparser_gen.analysis.content import analyze_content, find_end_of_turn
+from autoparser_gen.analysis.evidence import complete_evidence
 from autoparser_gen.analysis.headers import find_headers
 from autoparser_gen.analysis.joints import collect_joints
 from autoparser_gen.analysis.model import Analysis
@@ -14,6 +16,7 @@ from autoparser_gen.analysis.prompts import find_generation_prompts
 from autoparser_gen.analysis.reasoning import analyze_reasoning
 from autoparser_gen.analysis.study import Study
 from autoparser_gen.analysis.tools import Known, analyze_tools
+from autoparser_gen.errors import AutoparserError
 from autoparser_gen.probe import Prober
 
 
@@ -23,29 +26,45 @@ def analyze(prober: Prober) -> Analysis:
     Raises AnalysisError or ChatTemplateError, never another exception.
     """
     study = Study(prober)
+    try:
+        return _finished(study, _analyze(study))
+    except AutoparserError:
+        raise
+    except Exception as error:  # a stranger's template may render anything
+        raise inconsistent(study, f"{type(error).__name__}: {error}") from error
+
+
+def _analyze(study: Study) -> Analysis:
     reasoning = analyze_reasoning(study)  # R1 to R3
     end = find_end_of_turn(study)
     content = analyze_content(study, reasoning, end)  # C1
     headers = find_headers(study, content, end.text)
     calls = analyze_tools(study, Known(reasoning, content, headers, end))  # T1 to T7
     prompts = find_generation_prompts(study, reasoning)
-    chat_template = prober.renderer.chat_template
-    analysis = without_unknown_tokens(
-        Analysis(
-            source=chat_template.name,
-            sha256=chat_template.sha256,
-            capabilities=find_capabilities(study, end.text),
-            reasoning=reasoning,
-            content=content,
-            tools=calls.tools,
-            generation_prompts=prompts,
-            assistant_header=study.header,
-            end_of_turn=end.text.strip(),
-            end_of_turn_after_calls=calls.end_after_calls,
-            headers=headers,
-            joints=collect_joints(study, prompts.default),
-            evidence=study.evidence,
-            notes=tuple(study.notes),
-        )
+    chat_template = study.prober.renderer.chat_template
+    return Analysis(
+        source=chat_template.name,
+        sha256=chat_template.sha256,
+        capabilities=find_capabilities(study, end.text),
+        reasoning=reasoning,
+        content=content,
+        tools=calls.tools,
+        generation_prompts=prompts,
+        assistant_header=study.header,
+        end_of_turn=end.text.strip(),
+        end_of_turn_after_calls=calls.end_after_calls,
+        headers=headers,
+        joints=collect_joints(study, prompts.default),
+        evidence=study.evidence,
+        notes=tuple(study.notes),
     )
-    return replace(analysis, preserved_tokens=marker_cores(analysis))
+
+
+def _finished(study: Study, analysis: Analysis) -> Analysis:
+    """The analysis without what belongs to the probes, with what follows from its fields."""
+    analysis = without_unknown_tokens(require_no_needle(study, analysis))
+    return replace(
+        analysis,
+        preserved_tokens=marker_cores(analysis),
+        evidence=complete_evidence(analysis),
+    )

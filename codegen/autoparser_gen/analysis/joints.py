@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autoparser_gen.analysis.marks import pattern
 from autoparser_gen.analysis.study import Study
 from autoparser_gen.probe.glue import without_prefix
 
@@ -26,6 +27,6 @@ def collect_joints(study: Study, default_prompt: str) -> dict[str, str]:
         for pair, glue in layout.joints() if layout is not None else ():
             if pair.startswith("prompt_to_"):
                 glue = without_prefix(glue, prefill)
-            joints.setdefault(pair, glue)
+            joints.setdefault(pair, pattern(glue))
     joints.pop("prompt_to_end", None)
     return joints

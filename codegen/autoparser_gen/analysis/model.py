@@ -2,6 +2,30 @@
 
 Marker fields hold their text with its whitespace, exactly as rendered; `grammar.lower` splits
 them into separator, core, separator. An empty string means that the format has no such marker.
+Openers have no whitespace before them and closers none behind them: that belongs to the joints.
+Only the reasoning's closer keeps what stands behind it in every joint.
+
+Three placeholders stand for text that a marker repeats: `{name}` for the function's name, `{key}`
+for the argument's name, `{index}` for a number that differs from call to call.
+
+How a call is put together (joints leave out nothing, separators are between the fields):
+
+    section_start (per_call_start CALL per_call_end call_separator)* section_end
+
+    JSON_NATIVE       the call object; with tools_array_wrapped in one array, whose brackets are
+                      between section_start and section_end (or inside per_call_start and _end)
+    TAG_WITH_JSON     name_prefix NAME name_suffix OBJECT close
+    TAG_WITH_TAGGED   name_prefix NAME name_suffix start (ARGUMENT separator)* end close
+                      ARGUMENT = name_prefix KEY name_suffix value_prefix VALUE value_suffix, or,
+                      with types, name_prefix KEY type_prefix TYPE value_prefix VALUE value_suffix
+    TAG_WITH_LITERAL  name_prefix NAME name_suffix start (KEY name_suffix LITERAL separator)* end
+    PYTHON_CALLS      NAME name_suffix (KEY name_suffix LITERAL separator)* close, where name_suffix
+                      is "(" behind the name and "=" behind a key; tools_array_wrapped for a list
+    call ids          PRE_FUNC_NAME: per_call_start prefix ID suffix NAME ...
+                      BETWEEN_FUNC_AND_ARGS: NAME name_suffix prefix ID suffix OBJECT ...
+                      POST_ARGS: ... OBJECT prefix ID suffix close
+                      CARRIES_NAME: per_call_start prefix NAME suffix NUMBER name_suffix OBJECT ...
+
 The names of structures, fields and enum members are those of the reference auto-parser, so that
 the two analyses can be compared; members marked "added" cover formats which it treats by hand.
 """
@@ -38,11 +62,11 @@ class ToolMode(str, Enum):
 
 class CallIdPosition(str, Enum):
     NONE = "NONE"
-    PRE_FUNC_NAME = "PRE_FUNC_NAME"  # per_call_start prefix ID suffix NAME
+    PRE_FUNC_NAME = "PRE_FUNC_NAME"
     BETWEEN_FUNC_AND_ARGS = "BETWEEN_FUNC_AND_ARGS"
     POST_ARGS = "POST_ARGS"
-    # added: the id stands where the name belongs and contains it: prefix NAME suffix NUMBER. Prefix
-    # ("functions."), suffix (":") and number are optional when read.
+    # added: the id stands where the name belongs and contains it (convention "id-carries-name"):
+    # prefix, suffix and number are optional when read
     CARRIES_NAME = "CARRIES_NAME"
 
 
@@ -180,8 +204,11 @@ class GenerationPrompts:
 class Headers:
     """Turns made of messages, each with a header of words (channels, recipients).
 
-    `start` opens a further message inside the turn, `end` is what closes a message's header;
-    the words between them say what the message is. Named rule, see `analysis.conventions`.
+    `start` opens a further message inside the turn, `message_end` closes the one before, `end`
+    closes a message's header; the words between them say what the message is (convention
+    "words-in-headers"). Where only `start` and `message_end` are set, ordinary markers follow the
+    header. Where `message_end` is empty, `start` opens every message and the word behind it is a
+    function's name or `content`.
     """
 
     start: str = ""
@@ -200,9 +227,14 @@ class Headers:
 class Analysis:
     """The format of one chat template.
 
-    `joints` maps a pair such as "reasoning_to_content" to the exact text between the two parts;
-    `evidence` maps a field's path to the comparison that found it. Ends: prompt, reasoning,
-    content, call, end.
+    `joints` maps a pair such as "reasoning_to_content" to the exact text between the two parts,
+    markers included, as the simplest turn with that pair shows it. The parts are prompt, reasoning,
+    content, call and end (of the turn, the end-of-turn text included). A call reaches from its call
+    object, name or id (whichever comes first) to the end of its object, last value or id; brackets
+    of an array are glue. The prompt ends where the default generation prompt ends, or behind the
+    header where the turn does not continue that prompt.
+
+    `evidence` maps the path of every field that is set to the comparison that found it.
     """
 
     source: str

@@ -92,8 +92,7 @@ def _find_field(study: Study, calls: int) -> bool:
     for chosen in options:
         name = prober.find_reasoning_field(chosen, needles.calls(calls))
         if name:
-            prober.set_reasoning_field(name)
-            study.reasoning_options = chosen
+            prober.set_reasoning_field(name, chosen)
             return True
     return False
 

@@ -21,7 +21,6 @@ class Study:
         self.prober = prober
         self.evidence: dict[str, str] = {}
         self.notes: list[str] = []
-        self.reasoning_options: Options = {}  # options under which reasoning is shown
         self._kept: dict[str, Layout | None] = {}
 
     @property
@@ -35,8 +34,7 @@ class Study:
 
     def forget_reasoning(self) -> None:
         """No message key shows reasoning, after all."""
-        self.prober.set_reasoning_field("")
-        self.reasoning_options = {}
+        self.prober.set_reasoning_field("", {})
 
     # -- renderings --------------------------------------------------------------------------
 
@@ -59,7 +57,6 @@ class Study:
                 needles.REASONING if reasoning else None,
                 given,
                 user_follows=user_follows,
-                options=self.reasoning_options if reasoning else {},
             )
             self._kept[key] = None if turn is None else lay_out(turn, given)
         return self._kept[key]

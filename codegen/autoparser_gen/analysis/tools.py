@@ -8,7 +8,7 @@ from autoparser_gen.analysis.content import TurnEnd, without_end, without_reason
 from autoparser_gen.analysis.conventions import shared_words
 from autoparser_gen.analysis.json_calls import analyze_json_native
 from autoparser_gen.analysis.layout import Layout
-from autoparser_gen.analysis.marks import pattern
+from autoparser_gen.analysis.marks import pattern, with_counter
 from autoparser_gen.analysis.markup_calls import analyze_markup
 from autoparser_gen.analysis.model import Content, Headers, Reasoning, ToolFormat, ToolMode, Tools
 from autoparser_gen.analysis.study import Study
@@ -85,12 +85,24 @@ def check_per_call_markers(study: Study, known: Known, layout: Layout) -> tuple[
     study.found(
         "tools.format.per_call_start", "1 call / 2 calls", one.text, two.text if two else ""
     )
+    _require_regular_joints(study, joint)
     cut = cut_joint(before, _inside_turn(pattern(joint), known), after)
     rest = after[len(cut.end) :]
     if two is not None and not rest.strip():  # some show the section's end from 2 calls on
         after = pattern(_after_calls(two, known))
         rest = after[len(cut.end) :] if after.startswith(cut.end) else rest
     return cut, without_suffix(before, cut.start), rest
+
+
+def _require_regular_joints(study: Study, joint: str) -> None:
+    """Note where a third call is joined otherwise than a second one."""
+    three = study.layout(calls=3)
+    joints = [glue for name, glue in three.joints() if name == "call_to_call"] if three else []
+    if len(joints) == 2 and with_counter(joints[1], joints[0]) != with_counter(joint, joints[1]):
+        study.note(
+            "a third call is rendered otherwise than a second one, which looks like a mistake in the"
+            f" chat template: {pattern(joints[0])!r} and {pattern(joints[1])!r}; the first is taken"
+        )
 
 
 def _after_calls(layout: Layout, known: Known) -> str:

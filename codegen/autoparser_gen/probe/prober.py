@@ -64,6 +64,7 @@ class Prober:
         self.option_values = source.option_values(renderer)
         closed = self.opening(prompt=False)
         self.edges = Edges(closed or "", self.opening(prompt=True) or closed or "")
+        self.reasoning_options: Options = NO_OPTIONS  # under which reasoning is shown
         self.continues_prompt = False  # the last message is written as the prompt's continuation
         self._find_edges()
 
@@ -84,7 +85,7 @@ class Prober:
     ) -> str | None:
         """A whole rendering, or None where the chat template refuses."""
         shape = shape or self.shape
-        offered = needles.tools(shape.plain_tools) if tools or shape.tools_always else None
+        offered = needles.tools(shape.plain_tools) if shape.offers_tools(tools) else None
         return self.renderer.try_render(
             messages,
             tools=offered,
@@ -175,27 +176,32 @@ class Prober:
         for name in (*known, *([REASONING_PART] if "thinking" in names else [])):
             if self._shows_reasoning(replace(self.shape, reasoning_field=name), options, calls):
                 return name
-        # Any other key that the chat template reads; all at once, then one by one.
+        # Any other key that the chat template reads; all at once, then one by one. What it prints
+        # behind the answer or the call is no reasoning.
         others = [name for name in names if name not in known]
         text = self._with_keys(others, options, calls)
         if text is None or needles.REASONING not in text:
             return ""
+        answer = calls[0][0] if calls else needles.CONTENT
         for name in others:
-            if self._shows_reasoning(replace(self.shape, reasoning_field=name), options, calls):
+            shape = replace(self.shape, reasoning_field=name)
+            shown = self._shows_reasoning(shape, options, calls)
+            if shown and shown.find(needles.REASONING) < shown.find(answer):
                 return name
         return ""
 
     def _shows_reasoning(
         self, shape: Shape, options: Options, calls: Sequence[needles.Call]
-    ) -> bool:
+    ) -> str:
+        """The rendering, or "" where it does not show the reasoning as text."""
         content = None if calls else needles.CONTENT
         text = self.after_user(
             content=content, reasoning=needles.REASONING, calls=calls, shape=shape, options=options
         )
         if text is None or needles.REASONING not in text:
-            return False
+            return ""
         # The parts may have been printed as a Python or JSON value.
-        return not any(f"{quote}thinking{quote}" in text for quote in "\"'")
+        return "" if any(f"{quote}thinking{quote}" in text for quote in "\"'") else text
 
     def _with_keys(
         self, names: Sequence[str], options: Options, calls: Sequence[needles.Call]
@@ -204,9 +210,10 @@ class Prober:
         message = {**dict.fromkeys(names, needles.REASONING), **message}
         return self.render([*self.shape.opening(), message], tools=bool(calls), options=options)
 
-    def set_reasoning_field(self, name: str) -> None:
-        """Write reasoning under this message key from now on."""
+    def set_reasoning_field(self, name: str, options: Options) -> None:
+        """Write reasoning under this message key, and with these options, from now on."""
         self.shape = replace(self.shape, reasoning_field=name)
+        self.reasoning_options = options
 
     # -- edges -------------------------------------------------------------------------------
 
@@ -337,6 +344,8 @@ class Prober:
         options: Options = NO_OPTIONS,
     ) -> Turn | None:
         """Like `turn`, with what stands for special tokens that are not known."""
+        if reasoning is not None:
+            options = {**self.reasoning_options, **options}
         whole = self._whole_turn(
             content=content,
             reasoning=reasoning,
@@ -370,7 +379,8 @@ class Prober:
     ) -> Turn | None:
         """The turn for a message; None where the chat template refuses to render it.
 
-        Options of the chat template are given as a mapping, as keywords, or both.
+        Options of the chat template are given as a mapping, as keywords, or both; those without
+        which it shows no reasoning are added where reasoning is given.
         """
         found = self.raw_turn(
             content, reasoning, calls, user_follows=user_follows, options={**options, **more}

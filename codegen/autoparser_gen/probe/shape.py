@@ -32,9 +32,14 @@ class Shape:
     system: bool = False  # a system message must come first
     tools_always: bool = False
     plain_tools: bool = False  # string parameters only
+    no_tools: bool = False  # calls render only where no tools are offered
     user_follows: bool = False  # the assistant's message must not be the last one
     reasoning_field: str = ""
     variables: Mapping[str, Any] = field(default_factory=dict)
+
+    def offers_tools(self, calls: bool) -> bool:
+        """Whether tools are offered in a conversation with or without calls."""
+        return self.tools_always or (calls and not self.no_tools)
 
     def opening(self) -> list[dict[str, Any]]:
         """The messages before the assistant's turn."""
@@ -127,5 +132,6 @@ def call_shapes(base: Shape) -> Iterator[Shape]:
             if key not in seen:
                 seen.add(key)
                 yield shape
+    yield replace(base, no_tools=True)
     yield replace(base, flat_calls=True)
     yield replace(base, flat_calls=True, string_arguments=True)
