@@ -142,6 +142,9 @@ def _constants(analysis: Analysis, tables: Tables) -> str:
         if name not in tables.markers:
             lines.append(f'{name} = ""')
     lines.append(f"ASSISTANT_HEADER = {python_string(analysis.assistant_header)}")
+    after_prompt = analysis.joints.get("prompt_to_content", "")
+    space = after_prompt[: len(after_prompt) - len(after_prompt.lstrip())]
+    lines.append(f"SPACE_AFTER_PROMPT = {python_string(space)}")
     lines.append(f"ID_AROUND_NAME = {_value(_around_name(analysis))}")
     lines += ["", "# ---- Settings of the decoders, and what a server needs to know ----", ""]
     lines += [

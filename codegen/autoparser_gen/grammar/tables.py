@@ -76,6 +76,10 @@ def _lay_out_text(build: Builder) -> list[str]:
         build.transitions["content"].update(opening)
         texts.append(build.region("response", Region("text", "content")))
         _close_wrapper(build)
+    if analysis.headers is not None and analysis.headers.start.strip(SPACE):
+        # Further messages of a turn repeat the header; without words in it, it is only markup.
+        name = build.marker("MESSAGE_START", analysis.headers.start.strip(SPACE), "headers.start")
+        build.transitions["content"][name] = Go("content")
     if reasoning.mode is ReasoningMode.NONE:
         return texts
     _, start, after_start = separated(reasoning.start)

@@ -21,6 +21,7 @@ GENERATION_PROMPTS = {
     "thinking": "<assistant>",
     "no_thinking": "<assistant>",
 }
+SPACE_AFTER_PROMPT = ""
 ID_AROUND_NAME = ("", "")
 START = "start"
 REGIONS: dict[str, Region] = {
@@ -977,6 +978,8 @@ class Parser:
             if at >= 0:
                 prompt = prompt[at + len(start) :]
                 break
+        if not prompt:
+            self._skip = SPACE_AFTER_PROMPT
         strict, self._strict = self._strict, False
         self._buffer = prompt
         self._run(False)
