@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from autoparser_gen.emit.skeletons.tables import Go, Region
@@ -41,7 +42,9 @@ DECODERS: dict[str, Callable[[Parser], Decoder]] = {}
 
 _SPACE = " \t\r\n"
 _SPACE_RUN = re.compile(r"[ \t\r\n]*")
-_LINE_SPACE = re.compile(r"[ \t]*")
+_BLANK = " \t"
+# What has been looked for in a text: from where, up to where, and what stands there.
+_Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
 # What a name in markup can be made of: no whitespace, quotes, brackets or control characters.
 _NAME = re.compile(r"[^\s<>\"'`{}\[\](),;=\x00-\x1f\x7f]*")
 _KEY = re.compile(r"[^\n\r<>\"\x00-\x1f\x7f]*")
@@ -178,47 +181,148 @@ class _Call:
         self.type = ""  # the type that the markup gives it
 
 
+class _Row:
+    """A row of TRANSITIONS in its region, with what follows from it."""
+
+    def __init__(self, marker: str, go: Go, place: _Place, target: _Place) -> None:
+        self.marker = marker
+        self.target = target
+        self.before, self.opens, self.closes = go.before, go.opens, go.closes
+        self.bare = go.bare
+        self.stays = go.stays or go.bare
+        # With `reasoning=False`, what borders on reasoning stays in the content.
+        self.as_text = not place.splits and "reasoning" in (place.collects, target.collects)
+        self.skip = "" if self.as_text else go.after
+        foreign = target.collects == "incomplete"
+        self.kind = "content" if self.as_text else "incomplete" if foreign else "marker"
+        # Whether the marker may turn out to be text, and whether to be part of a raw value.
+        self.tentative = target.kind == "end" or target.otherwise == "back"
+        self.in_value = target.before is not None and target.before.kind == "raw"
+
+
+class _Place:
+    """A region as a request sees it: the rows that are left to it, and how to find its markers."""
+
+    def __init__(self, name: str, splits: bool) -> None:
+        region = REGIONS[name]
+        self.name = name
+        self.kind = region.kind
+        self.collects = region.collects
+        self.otherwise = region.otherwise
+        self.ends = region.ends
+        self.splits = splits  # reasoning is told from content
+        self.is_reasoning = region.collects == "reasoning"
+        self.text_kind = "content" if self.is_reasoning and not splits else region.collects
+        self.before: _Place | None = None  # the region of `otherwise`
+        self.rows: dict[str, _Row] = {}
+
+    @cached_property
+    def search(self) -> _Search:
+        """The search for all of its markers."""
+        return _Search(self.rows.values())
+
+    @cached_property
+    def closers(self) -> _Search:
+        """Of reasoning: the search for what closes it."""
+        return _Search(row for row in self.rows.values() if not self._is_other(row))
+
+    @cached_property
+    def others(self) -> _Search:
+        """Of reasoning: the search for calls in it and for the end of turn."""
+        return _Search(row for row in self.rows.values() if self._is_other(row))
+
+    def _is_other(self, row: _Row) -> bool:
+        return row.opens or row.target.kind == "end"
+
+
+@lru_cache
+def _places(calls: bool, reasoning: bool) -> dict[str, _Place]:
+    """All regions without the rows that a request switches off."""
+    places = {name: _Place(name, reasoning) for name in REGIONS}
+    for place in places.values():
+        place.before = places.get(place.otherwise)
+    for name, rows in TRANSITIONS.items():
+        place = places[name]
+        for marker, go in rows.items():
+            if not go.opens or (calls and (reasoning or not place.is_reasoning)):
+                place.rows[marker] = _Row(marker, go, place, places[go.region])
+    return places
+
+
 class _Search:
-    """Finds a region's markers in a text, and what of its end may still begin one."""
+    """Finds a region's markers in a text, and what of its end may still begin one.
 
-    def __init__(self, rows: Mapping[str, Go]) -> None:
-        self.markers = sorted((m for m in rows if m and not rows[m].bare), key=len, reverse=True)
-        self.bare = [m for m in rows if rows[m].bare]
+    They are looked for without their leading whitespace, those with the same first character by
+    one pattern: such a pattern runs through a text as fast as `str.find`.
+    """
+
+    def __init__(self, rows: Iterable[_Row]) -> None:
+        rows = [row for row in rows if row.marker]
+        self.markers = sorted((r.marker for r in rows if not r.bare), key=len, reverse=True)
+        self.bare = [row.marker for row in rows if row.bare]
         self.longest = max(map(len, self.markers), default=0)
-        self.any = re.compile(
-            "|".join(
-                [*map(re.escape, self.markers), *(rf"^[ \t]*{re.escape(m)}" for m in self.bare)]
-            )
-            or r"(?!)",
-            re.MULTILINE,
-        )
+        self.at = re.compile("|".join(map(re.escape, [*self.bare, *self.markers])) or r"(?!)")
         firsts = "".join(sorted({re.escape(m[0]) for m in self.markers}))
-        self.first = re.compile(f"[{firsts}]" if firsts else r"(?!)")
+        self._first = re.compile(f"[{firsts}]" if firsts else r"(?!)")
+        cores = sorted({_core(m) for m in [*self.markers, *self.bare]}, key=len, reverse=True)
+        self._patterns = [
+            re.compile("|".join(re.escape(core) for core in cores if core[0] == first))
+            for first in sorted({core[0] for core in cores})
+        ]
+        self._leads = sorted(
+            ((len(m) - len(_core(m)), m) for m in self.markers), key=lambda x: (-x[0], -len(x[1]))
+        )
+        self._whole = not self.bare and cores == self.markers
 
-    def find(self, text: str, start: int, end: int, *, line_start: bool) -> tuple[int, str] | None:
+    def find(
+        self, text: str, start: int, end: int, known: _Known, *, line_start: bool = False
+    ) -> tuple[int, str] | None:
         """Index and text of the first marker in text[start:end].
 
         Markers without a marker of their own count at the start of a line only: `line_start` says
-        whether text[start] is at one.
+        whether text[start] is at one. `known` holds what has been found in this text before.
         """
-        if self.bare and line_start:
-            at = _LINE_SPACE.match(text, start, end).end()  # type: ignore[union-attr]
-            if at < end and text[at] in self.bare:
-                return at, text[at]
-        found = self.any.search(text, start, end)
-        if found is not None and self.bare and found.group()[-1] in self.bare and not found.start():
-            found = self.any.search(text, found.end(), end)  # index 0 need not be a line's start
-        if found is None:
+        at = start
+        while (core := self._next(text, at, end, known)) is not None:
+            if self._whole:
+                return core.start(), core.group()
+            found = self._marker_at(text, start, core.start(), end, line_start)
+            if found is not None:
+                return found
+            at = core.start() + 1
+        return None
+
+    def _next(self, text: str, start: int, end: int, known: _Known) -> re.Match[str] | None:
+        """The first place where a marker may stand, its leading whitespace aside."""
+        first = None
+        for pattern in self._patterns:
+            since, until, found = known.get(pattern, (end, end, None))
+            if since > start or until != end or (found is not None and found.start() < start):
+                found = pattern.search(text, start, end)
+                known[pattern] = start, end, found
+            if found is not None and (first is None or found.start() < first.start()):
+                first = found
+        return first
+
+    def _marker_at(
+        self, text: str, start: int, at: int, end: int, line_start: bool
+    ) -> tuple[int, str] | None:
+        """The marker that stands here, of several the one with the most whitespace before it."""
+        for lead, marker in self._leads:
+            if start <= at - lead and text.startswith(marker, at - lead, end):
+                return at - lead, marker
+        if text[at] not in self.bare:
             return None
-        marker = found.group()
-        if marker in self.markers:
-            return found.start(), marker
-        return found.end() - 1, marker[-1]
+        line = at
+        while line > start and text[line - 1] in _BLANK:
+            line -= 1
+        begins = text[line - 1] == "\n" if line else False
+        return (at, text[at]) if begins or (line_start and line == start) else None
 
     def hold(self, text: str, start: int, end: int) -> int:
         """Index from which the end of text[start:end] may begin a marker; `end` where it cannot."""
         at = max(start, end - self.longest + 1)
-        while (found := self.first.search(text, at, end)) is not None:
+        while (found := self._first.search(text, at, end)) is not None:
             at = found.start()
             if self.begins(text[at:end]):
                 return at
@@ -229,24 +333,20 @@ class _Search:
         """Whether a longer marker begins with this text."""
         return any(len(m) > len(tail) and m.startswith(tail) for m in self.markers)
 
+    def stops(self) -> re.Pattern[str]:
+        """Where this finds nothing in a piece of text, the piece is no part of a marker."""
+        stops = {_core(m)[0] for m in self.markers} | {*self.bare, *("\n" if self.bare else "")}
+        leads = {m[0] for m in self.markers} - stops
+        longest = max((len(m) - len(_core(m)) for m in self.markers), default=0)
+        parts = ["".join(map(re.escape, sorted(chars))) for chars in (stops, leads)]
+        ways = [f"[{parts[0]}]"] if stops else []
+        ways += [rf"[{parts[1]}][{_SPACE}]{{0,{longest}}}\Z"] if leads else []
+        return re.compile("|".join(ways) or r"(?!)")
 
-_TABLES: dict[tuple[bool, bool], dict[str, dict[str, Go]]] = {}
-_SEARCHES: dict[tuple[bool, bool, str, str], _Search] = {}
 
-
-def _table(calls: bool, reasoning: bool) -> dict[str, dict[str, Go]]:
-    """TRANSITIONS without the rows that a request switches off."""
-    if (calls, reasoning) not in _TABLES:
-        _TABLES[calls, reasoning] = {
-            region: {
-                marker: go
-                for marker, go in rows.items()
-                if not go.opens
-                or (calls and (reasoning or REGIONS[region].collects != "reasoning"))
-            }
-            for region, rows in TRANSITIONS.items()
-        }
-    return _TABLES[calls, reasoning]
+def _core(marker: str) -> str:
+    """A marker without its leading whitespace, if there is anything else to it."""
+    return marker.lstrip(_SPACE) or marker
 
 
 class Parser:
@@ -269,25 +369,24 @@ class Parser:
         make_id: Callable[[], str] | None = None,
     ) -> None:
         self.schemas = None if tools is None else _schemas(tools)
-        self._split_reasoning = reasoning
         self._stream_arguments = stream_arguments
         self._strict = strict
         self._make_id = make_id
-        self._switches = (tools is None or bool(tools), reasoning)
-        self._table = _table(*self._switches)
+        places = _places(tools is None or bool(tools), reasoning)
         # ---- The whole state of a parse ----
-        self._region = START
+        self._place = places[START]
         self._buffer = ""
         self._at = 0  # index into _buffer: what lies before it is accounted for
         self._from = 0  # index into _buffer: where the region's own text begins
         self._scanned = 0  # index into _buffer: what lies before it need not be looked at again
+        self._known: _Known = {}
         self._undecided = False  # the marker at _at may turn out to be text
         self._spaced = False  # whitespace has ended the name or key that is being read
         self._skip = ""  # whitespace that is removed after the last marker, as far as it is there
         self._space: list[str] = []  # whitespace in text: what follows decides what it is
         self._blank = True  # the text since the last marker is only whitespace
         self._line_blank = True  # the line so far is only whitespace
-        self._text_region = "content"  # the text region that was left last
+        self._text = places.get("content", self._place)  # the text region that was left last
         self._held: list[str] | None = None  # the call's text from its opener on
         self._held_space = ""  # whitespace before the opener: a separator if the call completes
         self._held_blank = False  # there is nothing but it between the opener and the last marker
@@ -295,7 +394,7 @@ class Parser:
         self._call: _Call | None = None  # the call in progress
         self._decoder: Decoder | None = None
         self._draft: list[tuple[str, str] | Delta] | None = None  # calls in open reasoning
-        self._draft_region = ""  # the reasoning region that they stand in
+        self._draft_place = self._place  # the reasoning region that they stand in
         self._draft_calls: list[ToolCall] = []
         self._next_index = 0
         self._finished = False
@@ -304,7 +403,9 @@ class Parser:
         self._calls: list[ToolCall] = []
         self._content: list[str] = []
         self._reasoning: list[str] = []
-        self._spans: list[Span] = []
+        self._spans: list[Span] = []  # all but the last one
+        self._span_kind = ""
+        self._span_start = 0
         self._out: list[Delta] = []
         # ------------------------------------
         self._prefill(GENERATION_PROMPTS["default"] if prompt is None else prompt)
@@ -316,9 +417,12 @@ class Parser:
         if self._finished:
             raise RuntimeError("feed() after finish(): a parser reads one turn")
         if chunk:
+            before = len(self._buffer)
             buffer, self._buffer = self._buffer, ""  # one reference: += can grow it in place
             buffer += chunk
             self._buffer = buffer
+            if self._draft is not None:
+                self._watch_draft(before)
             self._run(False)
         out, self._out = self._out, []
         return out
@@ -348,12 +452,13 @@ class Parser:
     @property
     def spans(self) -> list[Span]:
         """What each character accounted for so far is, without gaps."""
-        return list(self._spans)
+        last = Span(self._span_kind, self._span_start, self._position)
+        return [*self._spans, last] if last.start < last.end else list(self._spans)
 
     # ---- The loop: a step reads up to the next marker or the end of a field or value ----
 
     def _run(self, final: bool) -> None:
-        self._watch_draft()
+        self._known.clear()
         while self._step(final):
             pass
         if self._at:
@@ -363,7 +468,7 @@ class Parser:
             self._at = 0
 
     def _step(self, final: bool) -> bool:
-        kind = REGIONS[self._region].kind
+        kind = self._place.kind
         if kind == "text":
             return self._read_text(final)
         if kind == "gap":
@@ -381,32 +486,26 @@ class Parser:
         end = len(self._buffer)
         if self._draft is None or final:
             return end
-        return self._search(self._draft_region, "closers").hold(self._buffer, self._scanned, end)
+        return self._draft_place.closers.hold(self._buffer, self._scanned, end)
 
-    def _search(self, region: str, which: str = "") -> _Search:
-        """The search for a region's markers; of reasoning its "closers", or the "others"."""
-        key = (*self._switches, region, which)
-        if key not in _SEARCHES:
-            rows = self._table.get(region, {})
-            others = {m for m, go in rows.items() if go.opens or REGIONS[go.region].kind == "end"}
-            wanted = {"": set(rows), "others": others, "closers": set(rows) - others}[which]
-            _SEARCHES[key] = _Search({m: go for m, go in rows.items() if m in wanted})
-        return _SEARCHES[key]
+    def _find(self, search: _Search, start: int, end: int) -> tuple[int, str] | None:
+        return search.find(self._buffer, start, end, self._known)
 
     def _read_text(self, final: bool) -> bool:
         """Content or reasoning: everything up to the next marker."""
         if self._skip and not self._skip_space(final):
             return False
-        end = self._end(final)
+        place, end = self._place, self._end(final)
         start = max(self._at, self._scanned)
-        searches = [self._search(self._region)]
-        if REGIONS[self._region].collects == "reasoning" and self._draft is None:
+        if place.is_reasoning and self._draft is None:
             # Its closer wins over a call that is drafted in it, wherever the call begins.
-            searches = [self._search(self._region, which) for which in ("closers", "others")]
-        for search in searches:
-            if self._take(search, start, end, final):
+            if self._take(place.closers, start, end, final):
                 return True
-        stop = end if final else min(search.hold(self._buffer, start, end) for search in searches)
+            if self._take(place.others, start, end, final):
+                return True
+        elif self._take(place.search, start, end, final):
+            return True
+        stop = end if final else place.search.hold(self._buffer, start, end)
         if not self._put(stop):
             return True  # what was a draft is reasoning, where other markers count
         self._scanned = stop
@@ -414,9 +513,8 @@ class Parser:
 
     def _take(self, search: _Search, start: int, end: int, final: bool) -> bool:
         """Read up to the next marker in text and follow it; False where there is none."""
-        found = search.find(
-            self._buffer, start, end, line_start=self._line_blank and start == self._at
-        )
+        line_start = self._line_blank and start == self._at
+        found = search.find(self._buffer, start, end, self._known, line_start=line_start)
         if found is None:
             return False
         at, marker = found
@@ -424,55 +522,54 @@ class Parser:
             return False  # a longer marker may stand here
         if self._put(at):
             self._scanned = at
-            self._follow(marker, self._table[self._region][marker], at)
+            row = self._place.rows[marker]
+            self._follow(row, at, at if row.stays else at + len(marker))
         return True
 
     def _read_gap(self, final: bool) -> bool:
         """Between two pieces of markup: whitespace, then one of the region's markers."""
-        region, end = REGIONS[self._region], self._end(final)
+        place, end = self._place, self._end(final)
         at = _past_space(self._buffer, max(self._from, self._scanned), end)
         self._scanned = at
         if at == end:
             if final:
-                return self._end_in_gap(region)
-            if not region.otherwise:
+                return self._end_in_gap(place)
+            if not place.otherwise:
                 self._keep(end)
             return False
-        search = self._search(self._region)
-        tail = self._buffer[at : min(end, at + search.longest)]
-        if at + len(tail) == end and search.begins(tail):
+        search = place.search
+        if end - at < search.longest and search.begins(self._buffer[at:end]):
             return self._fall_back() if final and self._undecided else False
-        marker = next((m for m in search.markers if tail.startswith(m)), "")
-        if not marker and tail[:1] in search.bare or self._buffer[at] in search.bare:
-            marker = self._buffer[at]
-        if not marker:
+        found = search.at.match(self._buffer, at, end)
+        if found is None:
             return self._fail(at)
-        self._follow(marker, self._table[self._region][marker], at)
+        row = place.rows[found.group()]
+        self._follow(row, at, at if row.stays else found.end())
         return True
 
-    def _end_in_gap(self, region: Region) -> bool:
+    def _end_in_gap(self, place: _Place) -> bool:
         """The text ends in a gap: fall back, complete the call, or leave it incomplete."""
-        if self._undecided and not region.ends:
+        if self._undecided and not place.ends:
             return self._fall_back()
-        if region.ends and self._held is not None:
+        if place.ends and self._held is not None:
             if self._undecided:
                 self._decide()
             self._keep(len(self._buffer))
             self._complete()
-            self._region = self._text_region
+            self._place = self._text
         return False
 
     def _read_field(self, final: bool) -> bool:
         """A name, key, id or type up to the marker that ends it."""
-        region, end = REGIONS[self._region], self._end(final)
-        search = self._search(self._region)
+        place, end = self._place, self._end(final)
+        search = place.search
         start = max(self._from, self._scanned)
-        found = search.find(self._buffer, start, end, line_start=False)
+        found = self._find(search, start, end)
         stop = found[0] if found else search.hold(self._buffer, start, end)
         if start == self._from:
             self._from = start = _past_space(self._buffer, start, stop)
         if not self._spaced:
-            chars = _KEY if region.collects == "key" else _NAME
+            chars = _KEY if place.collects == "key" else _NAME
             start = _match_end(chars, self._buffer, start, stop)
             self._spaced = start < stop
         self._scanned = start = _past_space(self._buffer, start, stop)
@@ -481,24 +578,24 @@ class Parser:
         if not found:
             return self._fall_back() if final and self._undecided else False
         text = self._buffer[self._from : stop].strip(_SPACE)
-        go = self._table[self._region][found[1]]
-        missing = not text and region.collects != "id"
-        if missing or (region.collects == "key" and text in self.call.keys):
+        row = place.rows[found[1]]
+        missing = not text and place.collects != "id"
+        if missing or (place.collects == "key" and text in self.call.keys):
             return self._fail(stop)
-        if self._undecided and not _in_doubt(go.region):
+        if self._undecided and not row.in_value:
             self._decide()
-        if not self._capture(region.collects, text, go):
+        if not self._capture(place.collects, text, row.target):
             return self._fail(stop)
-        self._follow(found[1], go, stop)
+        self._follow(row, stop, stop if row.stays else stop + len(found[1]))
         return True
 
     def _read_raw(self, final: bool) -> bool:
         """An argument's value as it stands, up to what closes it."""
         if self._skip and not self._skip_space(final):
             return False
-        end, search = self._end(final), self._search(self._region)
+        end, search = self._end(final), self._place.search
         start = max(self._at, self._scanned)
-        found = search.find(self._buffer, start, end, line_start=False)
+        found = self._find(search, start, end)
         if found is None or (
             not final and found[0] + len(found[1]) == end and search.begins(found[1])
         ):
@@ -507,19 +604,19 @@ class Parser:
             self._value_text(self._scanned)
             return False
         at, marker = found
-        go = self._table[self._region][marker]
+        row = self._place.rows[marker]
         self._value_text(at)
         self._undecided = True
-        if not _in_doubt(go.region):
+        if not row.in_value:
             self._decide()
-        self._follow(marker, go, at)
+        self._follow(row, at, at if row.stays else at + len(marker))
         return True
 
     def _value_text(self, stop: int) -> None:
         text = self._buffer[self._at : stop]
         self._keep(stop)
         if self._decoder is None:
-            self._decoder = DECODERS[self._region](self)
+            self._decoder = DECODERS[self._place.name](self)
         self._decoder.read(text, 0, len(text))
 
     def _decide(self) -> None:
@@ -532,15 +629,15 @@ class Parser:
     def _read_data(self, final: bool) -> bool:
         """A value that says itself where it ends."""
         if self._decoder is None:
-            self._decoder = DECODERS[self._region](self)
+            self._decoder = DECODERS[self._place.name](self)
         decoder, end = self._decoder, self._end(final)
-        undecided = bool(REGIONS[self._region].otherwise)
+        undecided = bool(self._place.otherwise)
         decoder.final = final
         at = decoder.read(self._buffer, max(self._from, self._scanned), end)
         if undecided and final and not decoder.done and decoder.ends():
             self._cut_off()
             return False
-        rows = self._table[self._region]
+        rows = self._place.rows
         unfinished = undecided and final and not decoder.done
         if decoder.failed or unfinished or (decoder.done and decoder.row not in rows):
             return self._fail(at)
@@ -555,13 +652,13 @@ class Parser:
         if decoder.done:
             self._decoder, self._undecided = None, False
             start = self._at if undecided else at
-            self._follow(self._buffer[start:at], rows[decoder.row], start)
+            self._follow(rows[decoder.row], start, at)
             if decoder.name:
                 self.call_name(decoder.name)
             return True
         if final and decoder.ends():
             self._complete()
-            self._region = self._text_region
+            self._place = self._text
         return False
 
     def _read_end(self, final: bool) -> bool:
@@ -571,7 +668,7 @@ class Parser:
         if self._scanned < end:
             return self._fall_back()
         if final:
-            self._region = self._text_region
+            self._place = self._text
             self._joint(False)
             self._give("marker", self._buffer[self._at : self._from])
             self._give("separator", self._buffer[self._from : end])
@@ -580,14 +677,12 @@ class Parser:
 
     # ---- Moving between regions ----
 
-    def _follow(self, marker: str, go: Go, at: int) -> None:
-        """Take a row of the table: the marker stands at an index of the buffer."""
-        target = REGIONS[go.region]
-        if REGIONS[self._region].kind == "text":
-            self._text_region = self._region
-        stop = at if go.stays or go.bare else at + len(marker)
-        if target.kind == "end" or target.otherwise == "back":
-            if go.closes:  # what follows a call that closes itself completes it
+    def _follow(self, row: _Row, at: int, stop: int) -> None:
+        """Take a row of the table: its marker, or what stands for it, is buffer[at:stop]."""
+        if self._place.kind == "text":
+            self._text = self._place
+        if row.tentative:
+            if row.closes:  # what follows a call that closes itself completes it
                 if self._undecided:
                     self._decide()
                 self._keep(at)
@@ -595,50 +690,39 @@ class Parser:
             elif self._at < at:
                 self._keep(at)
             self._undecided = True
-        elif not self._undecided or not _in_doubt(go.region):
+        elif not self._undecided or not row.in_value:
             if self._undecided:
                 self._decide()
-            self._account(marker, go, at, stop)
-        if target.otherwise and REGIONS.get(target.otherwise, target).kind == "text":
-            self._text_region = target.otherwise
-        self._skip = "" if self._kept_as_text(go.region) else go.after
+            self._account(row, at, stop)
+        target = row.target
+        if target.before is not None and target.before.kind == "text":
+            self._text = target.before
+        self._skip = row.skip
         self._blank = self._line_blank = True
         self._spaced = False
-        self._region = go.region
+        self._place = target
         self._from = self._scanned = stop
 
-    def _account(self, marker: str, go: Go, at: int, stop: int) -> None:
+    def _account(self, row: _Row, at: int, stop: int) -> None:
         """Account for a marker and for the whitespace around it."""
         if self._held is not None:
-            self._keep(at)
-            if go.closes and go.opens:  # what completes the call is the opener of the next one
+            if row.closes and row.opens:  # what completes the call is the opener of the next one
+                self._keep(at)
                 self._complete()
         elif self._at < at:  # whitespace in a gap
-            self._give(
-                "content" if self._kept_as_text(go.region) else "separator",
-                self._buffer[self._at : at],
-            )
+            self._give("content" if row.as_text else "separator", self._buffer[self._at : at])
             self._at = at
-        if go.opens and self._held is None:
-            self._open(go)
+        if row.opens and self._held is None:
+            self._open(row)
         if self._held is not None:
             self._keep(stop)
-            if go.closes and not go.opens:
+            if row.closes and not row.opens:
                 self._complete()
             return
-        as_text = self._kept_as_text(go.region)
-        foreign = REGIONS[go.region].collects == "incomplete"
-        self._joint(go.before and not as_text)
-        kind = "content" if as_text else "incomplete" if foreign else "marker"
-        self._give(kind, self._buffer[self._at : stop])
+        if self._space:
+            self._joint(row.before and not row.as_text)
+        self._give(row.kind, self._buffer[self._at : stop])
         self._at = stop
-
-    def _kept_as_text(self, region: str) -> bool:
-        """With `reasoning=False`, what borders on reasoning stays in the content."""
-        return not self._split_reasoning and "reasoning" in (
-            REGIONS[self._region].collects,
-            REGIONS[region].collects,
-        )
 
     def _skip_space(self, final: bool) -> bool:
         """Remove the whitespace that follows a marker; False where more of it may come."""
@@ -655,10 +739,9 @@ class Parser:
 
     def _fall_back(self) -> bool:
         """Nothing fits: the marker was text of the region before, and so is what follows it."""
-        before = REGIONS[self._region].otherwise
-        self._region = self._text_region if before in ("", "back") else before
+        self._place = self._place.before or self._text
         self._from = self._scanned = self._at
-        if REGIONS[self._region].kind == "text":
+        if self._place.kind == "text":
             self._decoder = None
         if self._undecided:
             self._undecided = False
@@ -667,20 +750,20 @@ class Parser:
 
     def _fail(self, at: int) -> bool:
         """No continuation is valid at an index: the call so far was text."""
-        if REGIONS[self._region].otherwise:
+        if self._place.otherwise:
             return self._fall_back()
         if self._strict and self._draft is None and not self._is_unnamed():
             self._refuse(at)
         self._keep(at)
         text, space = "".join(self._held or ()), self._held_space
         self._withdraw()
-        self._region, self._skip, self._blank = self._text_region, "", False
+        self._place, self._skip, self._blank = self._text, "", False
         self._from = self._scanned = self._at
         self._line_blank = text.endswith("\n")
         if self._draft is not None:
             self._cancel_draft(space + text)
         else:
-            self._give(self._text_kind(), space + text)
+            self._give(self._place.text_kind, space + text)
         return True
 
     def _is_unnamed(self) -> bool:
@@ -688,8 +771,8 @@ class Parser:
         return self.bare and (self._call is None or not self._call.name)
 
     def _refuse(self, at: int) -> None:
-        rows = [marker for marker in self._table.get(self._region, {}) if marker]
-        expected = " or ".join(map(repr, rows)) or self._region
+        rows = [marker for marker in self._place.rows if marker]
+        expected = " or ".join(map(repr, rows)) or self._place.name
         if self._decoder is not None:
             expected = self._decoder.expected
         end = at == len(self._buffer)
@@ -711,26 +794,23 @@ class Parser:
         if self._draft is not None and body:
             self._cancel_draft(text)
             return False
-        newline = text.rfind("\n")
-        self._line_blank = (newline >= 0 or self._line_blank) and not text[newline + 1 :].strip(
-            " \t"
-        )
+        if self._place.search.bare:
+            newline = text.rfind("\n")
+            self._line_blank = (newline >= 0 or self._line_blank) and not text[newline + 1 :].strip(
+                _BLANK
+            )
         if body:
-            self._give(self._text_kind(), "".join(self._space) + body)
+            self._give(self._place.text_kind, "".join(self._space) + body)
             self._space.clear()
             self._blank = False
         if len(body) < len(text):
             self._space.append(text[len(body) :])
         return True
 
-    def _text_kind(self) -> str:
-        kind = REGIONS[self._region].collects
-        return "content" if kind == "reasoning" and not self._split_reasoning else kind
-
     def _joint(self, before: bool) -> None:
         """A marker follows: decide what the whitespace before it is."""
         if self._space:
-            kind = "separator" if before or self._blank else self._text_kind()
+            kind = "separator" if before or self._blank else self._place.text_kind
             self._give(kind, "".join(self._space))
             self._space.clear()
 
@@ -741,10 +821,11 @@ class Parser:
         if self._draft is not None:
             self._draft.append((kind, text))
             return
-        start, self._position = self._position, self._position + len(text)
-        if self._spans and self._spans[-1].kind == kind and kind not in ("call", "marker"):
-            start = self._spans.pop().start
-        self._spans.append(Span(kind, start, self._position))
+        if kind != self._span_kind or kind == "call" or kind == "marker":
+            if self._span_start < self._position:
+                self._spans.append(Span(self._span_kind, self._span_start, self._position))
+            self._span_kind, self._span_start = kind, self._position
+        self._position += len(text)
         if kind == "content":
             self._content.append(text)
             self._out.append(Delta(content=text))
@@ -757,17 +838,17 @@ class Parser:
 
     # ---- Calls ----
 
-    def _open(self, go: Go) -> None:
+    def _open(self, row: _Row) -> None:
         """A call, or a section of calls, begins at `_at`."""
-        if REGIONS[self._region].collects == "reasoning" and self._draft is None:
-            self._draft, self._draft_region = [], self._region
+        if self._place.is_reasoning and self._draft is None:
+            self._draft, self._draft_place = [], self._place
         self._held_blank = self._blank
-        if go.before or self._blank:
+        if row.before or self._blank:
             self._held_space = "".join(self._space)
             self._space.clear()
         else:
             self._joint(False)
-        self._held, self._call, self.bare = [], None, go.bare
+        self._held, self._call, self.bare = [], None, row.bare
 
     def _keep(self, stop: int) -> None:
         """Account for markup up to an index: the call's, or whitespace outside of calls."""
@@ -780,11 +861,11 @@ class Parser:
         else:
             self._give("separator", text)
 
-    def _capture(self, collects: str, text: str, go: Go) -> bool:
+    def _capture(self, collects: str, text: str, target: _Place) -> bool:
         """A field has been read; False where the call cannot be with it."""
         call = self.call
         if collects == "name":
-            return self.call_name(text, announce=REGIONS[go.region].collects != "id")
+            return self.call_name(text, announce=target.collects != "id")
         if collects == "named_id":
             call.id = text
             return self.call_name(_name_in_id(text, self.schemas))
@@ -894,13 +975,15 @@ class Parser:
 
     # ---- Calls in reasoning that has not closed: held back until the text ends ----
 
-    def _watch_draft(self) -> None:
-        """Where the reasoning closes after all, what was drafted in it is reasoning."""
-        if self._draft is not None:
-            closers = self._search(self._draft_region, "closers")
-            start = max(self._at, self._scanned)
-            if closers.find(self._buffer, start, len(self._buffer), line_start=False):
-                self._cancel_draft("")
+    def _watch_draft(self, fresh: int) -> None:
+        """Where the reasoning closes after all, what was drafted in it is reasoning.
+
+        What stands before an index of the buffer has been looked at.
+        """
+        closers = self._draft_place.closers
+        start = max(self._at, self._scanned, fresh - closers.longest + 1)
+        if closers.find(self._buffer, start, len(self._buffer), {}):
+            self._cancel_draft("")
 
     def _cancel_draft(self, text: str) -> None:
         """The calls in reasoning, and the text that follows them, are reasoning."""
@@ -913,7 +996,7 @@ class Parser:
         self._held_space, self._undecided, self._skip = "", False, ""
         self._space.clear()
         self._draft_calls.clear()
-        self._region, self._from, self._scanned = self._draft_region, self._at, self._at
+        self._place, self._from, self._scanned = self._draft_place, self._at, self._at
         text = before + held + text
         body = text.rstrip(_SPACE)
         self._give("reasoning", body)
@@ -937,7 +1020,7 @@ class Parser:
         """The text ends inside the header of a message."""
         if self._strict:
             self._refuse(len(self._buffer))
-        self._region = self._text_region
+        self._place = self._text
         self._joint(False)
         self._give("incomplete", self._buffer[self._at :])
         self._at, self._undecided, self._decoder = len(self._buffer), False, None
@@ -953,21 +1036,19 @@ class Parser:
             self._withdraw()
             if self._draft is not None:
                 self._release_draft()
-            self._region = self._text_region
-            self._give("separator" if blank and not unnamed else self._text_kind(), space)
+            self._place = self._text
+            self._give("separator" if blank and not unnamed else self._place.text_kind, space)
             if unnamed:
-                self._give(self._text_kind(), text)
+                self._give(self._place.text_kind, text)
             else:
                 self._give("incomplete", text)
             return
         if self._draft is not None:
             self._release_draft()
-        after_marker = self._blank and bool(self._spans)
+        after_marker = self._blank and self._position > 0
         self._space.append(self._buffer[self._at :])
         self._at = len(self._buffer)
-        kind = REGIONS[self._region].collects or "content"
-        if kind == "reasoning" and not self._split_reasoning:
-            kind = "content"
+        kind = self._place.text_kind or "content"
         self._give("separator" if after_marker else kind, "".join(self._space))
         self._space.clear()
 
@@ -986,7 +1067,7 @@ class Parser:
         self._strict = strict
         if self._held is None:
             # A header that the prompt has begun goes on in the text; nothing else is left over.
-            kept = self._buffer[self._from :] if REGIONS[self._region].kind == "data" else ""
+            kept = self._buffer[self._from :] if self._place.kind == "data" else ""
             self._buffer, self._undecided = kept, False
             self._at = self._from = 0
             self._scanned = len(kept)
@@ -996,17 +1077,12 @@ class Parser:
         self._content.clear()
         self._reasoning.clear()
         self._calls.clear()
-        self._position = self._next_index = 0
+        self._position = self._span_start = self._next_index = 0
+        self._span_kind = ""
         if self._held is not None:
             self._held.clear()
         if self._call is not None:
             self._call.index, self._call.sent = None, 0
-
-
-def _in_doubt(region: str) -> bool:
-    """Whether what is read in a region may still turn out to be part of a raw value."""
-    before = REGIONS[region].otherwise
-    return before in REGIONS and REGIONS[before].kind == "raw"
 
 
 def _past_space(text: str, at: int, end: int) -> int:
