@@ -44,14 +44,13 @@ def python_calls(calls: Calls) -> None:
     ends = build.markers_of("CALL_END", closer, "tools.format.per_call_end")
     # In a list each call is complete with its comma or the list's end; the rest is markup.
     closing = build.marker("LIST_CLOSING", "]", "tools.format.mode")
-    build.transitions["call"] = {
-        closing: Go(calls.after, closes=True),
-        "": Go("call_end"),
-    }
+    listed = Go("list_end" if ends else calls.after, closes=True)
+    build.transitions["call"] = {closing: listed, "": Go("call_end")}
     rows = build.chain(ends, Go(calls.after, closes=True), "call_end") if ends else {}
     build.region("call_end", Region("gap", ends=True), rows)
     if ends:
-        build.transitions[calls.after].update(build.chain(ends, Go(calls.after), "list_end"))
+        rows = build.chain(ends, Go(calls.after), "list_end")
+        build.region("list_end", Region("gap", otherwise=calls.after), rows)
 
 
 def _python_settings(calls: Calls) -> None:

@@ -20,22 +20,22 @@ LITERAL_ESCAPES = True
 # ==== Begin Python calls block (identical in every file that has it) ====
 
 _KEYWORD = re.compile(r"[\w.$-]*")
-_CALL = (",?", _SPACES, _NAME.pattern.replace("*", "{1,99}"), _SPACES, r"\(")  # behind another
-_NEXT_CALL = re.compile(_ahead(*_CALL))
+_CALL = (_SPACES, _NAME.pattern.replace("*", "{1,99}"), _SPACES, r"\(")
+_NEXT_CALL = re.compile(_ahead(",?", *_CALL))
 _CALL_SEPARATOR = re.compile(r",?\s*")
-_NEXT_ARGUMENT_OR_END = "|".join(
-    [
-        _ahead(_SPACES, ",", _SPACES, r"\w[\w.$-]{0,99}", _SPACES, "="),
-        _ahead(_SPACES, ",", _SPACES, r"\)"),
-        _ahead(_SPACES, r"\)", _SPACES, *_CALL),
-    ]
-)
 _MARKER = r"[^\w\s\"'.,:;()\[\]{}]"  # may begin one
+_NEXT_ARGUMENT = (
+    _ahead(_SPACES, ",", _SPACES, r"\w[\w.$-]{0,99}", _SPACES, "="),
+    _ahead(_SPACES, ",", _SPACES, r"\)"),
+)
+_CLOSED = (_SPACES, r"\)", _SPACES)
 # What follows an argument's value, outside of a list and in one.
-_BEHIND_ARGUMENT = [
-    re.compile(_NEXT_ARGUMENT_OR_END + "|" + _ahead(_SPACES, r"\)", _SPACES, end))
-    for end in (_MARKER, r"\]")
-]
+_BEHIND_ARGUMENT = (
+    re.compile(
+        "|".join([*_NEXT_ARGUMENT, _ahead(*_CLOSED, ",?", *_CALL), _ahead(*_CLOSED, _MARKER)])
+    ),
+    re.compile("|".join([*_NEXT_ARGUMENT, _ahead(*_CLOSED, ",", *_CALL), _ahead(*_CLOSED, r"\]")])),
+)
 
 
 class PythonCalls(Decoder):

@@ -1028,20 +1028,7 @@ class Parser:
     def _settle(self) -> None:
         """Account for what is left when the text has ended."""
         if self._held is not None:
-            unnamed = self._is_unnamed()
-            if self._strict and not unnamed:
-                self._refuse(len(self._buffer))
-            self._keep(len(self._buffer))
-            text, space, blank = "".join(self._held), self._held_space, self._held_blank
-            self._withdraw()
-            if self._draft is not None:
-                self._release_draft()
-            self._place = self._text
-            self._give("separator" if blank and not unnamed else self._place.text_kind, space)
-            if unnamed:
-                self._give(self._place.text_kind, text)
-            else:
-                self._give("incomplete", text)
+            self._settle_call(self._held)
             return
         if self._draft is not None:
             self._release_draft()
@@ -1051,6 +1038,23 @@ class Parser:
         kind = self._place.text_kind or "content"
         self._give("separator" if after_marker else kind, "".join(self._space))
         self._space.clear()
+
+    def _settle_call(self, held: list[str]) -> None:
+        """The text ends inside a call, or between two of them."""
+        unnamed = self._is_unnamed()
+        left = "".join([*held, self._buffer[self._at :]])
+        between = self._call is None and not left.strip(_SPACE)
+        if self._strict and not unnamed and not between:
+            self._refuse(len(self._buffer))
+        self._at = len(self._buffer)
+        space, blank = self._held_space, self._held_blank
+        self._withdraw()
+        if self._draft is not None:
+            self._release_draft()
+        self._place = self._text
+        self._give("separator" if blank and not unnamed else self._place.text_kind, space)
+        kind = self._place.text_kind if unnamed else "incomplete"
+        self._give("separator" if between else kind, left)
 
     def _prefill(self, prompt: str) -> None:
         """Read the end of the prompt: keep the state that it leaves, discard what it yields."""
