@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import json
 
-from autoparser_gen.analysis.model import Analysis, ContentMode, ReasoningMode, ToolMode
+from autoparser_gen.analysis.model import (
+    Analysis,
+    Arguments,
+    ContentMode,
+    LiteralSyntax,
+    ReasoningMode,
+    ToolMode,
+    ValueSyntax,
+)
 
 
 def describe(analysis: Analysis) -> list[str]:
@@ -34,7 +42,7 @@ def _calls(analysis: Analysis) -> list[str]:
     call = "call+"
     if form.tools_array_wrapped:
         call = '"[" call ("," call)* "]"'
-    if form.call_separator.strip():
+    elif form.call_separator.strip():
         call = f"call ({_quoted(form.call_separator)} call)*"
     lines = [f"calls     : {_sequence(form.section_start, call, form.section_end)}"]
     if form.mode is ToolMode.JSON_NATIVE:
@@ -42,6 +50,8 @@ def _calls(analysis: Analysis) -> list[str]:
             f"call      : {_sequence(form.per_call_start, _json_call(analysis), form.per_call_end)}"
         )
         return lines
+    if arguments.literals is not None:
+        return lines + _literal_call(analysis, arguments.literals)
     start = form.per_call_start + function.name_prefix
     end = function.close + form.per_call_end
     middle = "ARGUMENTS" if form.mode is not ToolMode.TAG_WITH_TAGGED else "argument*"
@@ -52,7 +62,32 @@ def _calls(analysis: Analysis) -> list[str]:
             arguments.name_prefix, "KEY", arguments.name_suffix + arguments.value_prefix
         )
         lines.append(f"argument  : {_sequence('', f'{key} VALUE', arguments.value_suffix)}")
+    if arguments.value_syntax is ValueSyntax.NESTED_TAGS:
+        lines.append(f"VALUE     : TEXT | argument* | ({_item(arguments)})*")
     return lines
+
+
+def _item(arguments: Arguments) -> str:
+    start = arguments.name_prefix + arguments.item_tag + arguments.name_suffix
+    return _sequence(start, "VALUE", arguments.value_suffix.replace("{key}", arguments.item_tag))
+
+
+def _literal_call(analysis: Analysis, literals: LiteralSyntax) -> list[str]:
+    """A call whose arguments are one literal, in braces or in parentheses."""
+    tools, arguments = analysis.tools, analysis.tools.arguments
+    is_python = tools.format.mode is ToolMode.PYTHON_CALLS
+    opener, closer = ("(", ")") if is_python else ("{", "}")
+    start = tools.format.per_call_start + tools.function.name_prefix
+    end = tools.function.close + tools.format.per_call_end
+    name = _sequence("", "NAME", tools.function.name_suffix.rstrip().removesuffix(opener))
+    middle = f'{name} "{opener}" [argument ("," argument)*] "{closer}"'
+    string = "" if literals.bare_strings else literals.quotes[0]
+    how = "escaped" if literals.escapes else "not escaped"
+    return [
+        f"call      : {_sequence(start, middle, end.lstrip().removeprefix(closer))}",
+        f"argument  : KEY {_quoted(arguments.name_suffix)} VALUE",
+        f"VALUE     : {_sequence(string, 'TEXT', string)} ({how}) | other values",
+    ]
 
 
 def _json_call(analysis: Analysis) -> str:
