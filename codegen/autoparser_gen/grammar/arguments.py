@@ -8,6 +8,7 @@ from typing import Any
 from autoparser_gen.analysis.model import Analysis, ToolMode, ValueSyntax
 from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Lit, Ref, alt, many, opt, seq
 from autoparser_gen.grammar.markup import Kind, Marker, Part, core
+from autoparser_gen.grammar.nested_tags import NestedTags
 from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.raw_values import MarkedValues
 from autoparser_gen.grammar.request import Tool
@@ -35,7 +36,7 @@ class ArgumentRules:
         in_markup = self.format.mode is ToolMode.TAG_WITH_TAGGED
         self.raw = in_markup and self.marks.value_syntax is not ValueSyntax.JSON
         self.space = gap(builder) if self.raw else whitespace(builder)
-        self.values = MarkedValues(builder, analysis.tools, self.space)
+        self.values = MarkedValues(builder, analysis, self.space)
         self.syntax = Syntax(builder, JSON if in_markup else self.marks.literals or JSON)
 
     def parts(self, tool: Tool | None) -> list[Marker | Part]:
@@ -81,6 +82,8 @@ class ArgumentRules:
         if core(self.marks.separator):
             text = seq(opt(self.space), core(self.marks.separator), opt(self.space))
             separator = self.builder.token("argument-separator", text)
+        if self.marks.value_syntax is ValueSyntax.NESTED_TAGS:
+            return self._nested(tool)
         if tool is None:
             key = self.builder.token("argument-name", KEY, capture="argument name")
             argument = self.builder.rule("argument", self.values.argument(key))
@@ -91,6 +94,19 @@ class ArgumentRules:
         return alt(
             *(
                 self._members(rules, branch.schema, tool, separator)
+                for branch in rules.branches(tool.schema, tool.slug)
+                if branch.kind == "object"
+            )
+        )
+
+    def _nested(self, tool: Tool | None) -> Expr:
+        tags = NestedTags(self.builder, self.marks)
+        if tool is None:
+            return many(tags.argument(None))
+        rules = SchemaRules(self.builder, self.values.syntax, tool.schema, tool.slug)
+        return alt(
+            *(
+                tags.children(branch, rules, tool.slug)
                 for branch in rules.branches(tool.schema, tool.slug)
                 if branch.kind == "object"
             )

@@ -21,6 +21,7 @@ from autoparser_gen.grammar.ir import (
     seq,
 )
 from autoparser_gen.grammar.markup import Kind, Marker, Part, core, marker_token, markup
+from autoparser_gen.grammar.python_calls import PythonCallRules
 from autoparser_gen.grammar.request import Tool
 from autoparser_gen.grammar.syntax import NAME, Syntax
 
@@ -75,6 +76,7 @@ class CallRules:
         closed = core(self.format.section_end)
         space = opt(self.space)
         behind = EMPTY if closed else space
+        in_section = core(self.format.section_start) and self._leads_with_marker()
         if self.format.tools_array_wrapped:
             calls = seq(call, many(seq(self.json.comma(), call))) if self.parallel else call
             return seq(self.json.bracketed(calls), behind)
@@ -82,8 +84,10 @@ class CallRules:
         if separator and self.parallel:
             between = self.json.punctuation("call-separator", separator, before=True, after=True)
             return seq(call, many(seq(between, call)), behind)
-        if closed:
-            return seq(call, many(seq(space, call))) if self.parallel else call
+        if closed or in_section:
+            before = EMPTY if in_section else space  # the call's own marker takes it
+            calls = seq(call, many(seq(before, call))) if self.parallel else call
+            return seq(calls, behind)
         # The whitespace after the last call is here, since a parser with one token of look-ahead
         # cannot know whether a further call follows it.
         call_and_more = seq(call, after.content or space)
@@ -97,19 +101,29 @@ class CallRules:
             Part(one_of, self._begins(), self._ends()),
             Marker("tool-call-close", self.format.per_call_end),
         )
-        return markup(self.builder, parts, self.space)
+        inside = Kind.MARKER if core(self.format.section_start) else Kind.RAW
+        return markup(self.builder, parts, self.space, inside)
+
+    def _leads_with_marker(self) -> bool:
+        """Whether a call begins with a marker."""
+        return bool(core(self.format.per_call_start)) or self._begins() is Kind.MARKER
 
     def _call(self, tool: Tool | None) -> Expr:
         """One call without the markers that all calls share."""
-        native = self.format.mode is ToolMode.JSON_NATIVE
-        body = self.json.braced(self._members(tool)) if native else self.tagged_call(tool)
-        if tool is None and not native:
-            return body
+        if self.format.mode is ToolMode.JSON_NATIVE:
+            body = self.json.braced(self._members(tool))
+        elif self.format.mode is ToolMode.PYTHON_CALLS:
+            python = PythonCallRules(self.builder, self.analysis.tools.arguments)
+            body = python.call(tool)
+        else:
+            body = self.tagged_call(tool)
+            if tool is None:
+                return body
         return self.builder.rule(f"{tool.slug}-call" if tool else "call", body)
 
     def _begins(self) -> Kind:
         """What a call shows at its beginning, behind its own marker."""
-        if self.format.mode is ToolMode.JSON_NATIVE:
+        if self.format.mode in (ToolMode.JSON_NATIVE, ToolMode.PYTHON_CALLS):
             return Kind.DATA
         call_id = self.analysis.tools.call_id
         first = self.analysis.tools.function.name_prefix
@@ -119,7 +133,9 @@ class CallRules:
 
     def _ends(self) -> Kind:
         """What a call shows at its end, before its own marker."""
-        if self.format.mode in (ToolMode.JSON_NATIVE, ToolMode.TAG_WITH_JSON):
+        if self.format.mode in (ToolMode.JSON_NATIVE, ToolMode.PYTHON_CALLS):
+            return Kind.DATA
+        if self.format.mode is not ToolMode.TAG_WITH_TAGGED:
             closed = core(self.analysis.tools.function.close)
             return Kind.MARKER if closed else Kind.DATA
         return Kind.MARKER

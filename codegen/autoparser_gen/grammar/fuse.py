@@ -194,9 +194,10 @@ class _Fuser:
                 spaced = True
                 continue
             stop = (*read, marker)
-            if stop in text.body.stops:
-                after = seq(*_after_marker(step.token))
-                body = seq(Thru(_inside(text.body.stops), stop), after)
+            begun = next((one for one in text.body.stops if _begins(stop, one)), None)
+            if begun is not None:
+                after = (marker[len(begun[-1]) :], *_after_marker(step.token))
+                body = seq(Thru(_inside(text.body.stops), begun), *after)
                 yield _Ending(f"{text.name}-to-{step.token.name}", body, step.rest)
             elif any(other[: len(stop)] == stop for other in text.body.stops):
                 yield from self._search(text, step.rest, stop, (*tokens, step.token))
@@ -250,6 +251,11 @@ def _one_less(expr: Rep) -> Expr:
         return Rep(expr.item, max(expr.low - 1, 0))
     high = expr.high - 1
     return Rep(expr.item, max(expr.low - 1, 0), high) if high else EMPTY
+
+
+def _begins(marker: Stop, stop: Stop) -> bool:
+    """Whether what has been read is a stop, or a marker that begins with one."""
+    return marker[:-1] == stop[:-1] and bool(stop[-1]) and marker[-1].startswith(stop[-1])
 
 
 def _marker(token: Rule) -> str:

@@ -13,6 +13,7 @@ from autoparser_gen.grammar.ir import (
     Builder,
     Expr,
     Ref,
+    Rep,
     ResponseGrammar,
     alt,
     chars,
@@ -21,7 +22,7 @@ from autoparser_gen.grammar.ir import (
     seq,
     text,
 )
-from autoparser_gen.grammar.markup import core, marker_token, single_markers
+from autoparser_gen.grammar.markup import core, has_messages, marker_token, single_markers
 from autoparser_gen.grammar.messages import Messages
 from autoparser_gen.grammar.request import Tool, choose, read_tools
 from autoparser_gen.grammar.schema import SchemaRules
@@ -99,22 +100,24 @@ class _Response:
             raise GrammarError(
                 "a tool call is required, but there is no tool that could be called."
             )
-        if self.analysis.headers is not None and Messages.describe(self.analysis):
+        if has_messages(self.analysis):
             return self._messages().whole(calls_required=calls_required)
         prompts = self.analysis.generation_prompts
         prompt = {None: prompts.default, True: prompts.thinking, False: prompts.no_thinking}
-        reasoning = self._reasoning(prompt_state(self.analysis, prompt[thinking]))
+        state = prompt_state(self.analysis, prompt[thinking])
         if calls_required:
-            return seq(reasoning, self._margin(), self.calls())
+            return self._behind_reasoning(state, self.calls())
         if self.schema is not None:
-            return seq(reasoning, self._margin(), self._json_content_and_calls())
-        return seq(reasoning, self._content_and_calls())
+            return self._behind_reasoning(state, self._json_content_and_calls())
+        if self._wrapped() and not self._may_be_plain() and not self.bare:
+            return self._behind_reasoning(state, self._wrapped_content_and_calls())
+        return seq(self._reasoning(state, takes_space=True), self._content_and_calls())
 
     def calls(self) -> Ref:
         """The calls alone."""
         if not self.has_calls:
             raise GrammarError("there is no tool that could be called.")
-        if self.analysis.headers is not None and Messages.describe(self.analysis):
+        if has_messages(self.analysis):
             return self._messages().calls()
         return self.call_rules.rule(self._after_calls())
 
@@ -125,32 +128,40 @@ class _Response:
         rules = self.call_rules if self.has_calls else None
         return Messages(self.builder, self.analysis, rules, content)
 
-    def _margin(self) -> Expr:
-        """Whitespace that no text takes, since none is there."""
-        return opt(margin(self.builder))
+    def _behind_reasoning(self, state: str, rest: Expr) -> Expr:
+        """Reasoning and then something that begins with a marker or JSON.
 
-    def _reasoning(self, state: str) -> Expr:
+        Whitespace between them is a token of its own, so none of the others may begin with any: a
+        lexer that takes the longest token could not tell which of both it is reading.
+        """
+        space = opt(margin(self.builder))
+        reasoning = self._reasoning(state, takes_space=False)
+        if reasoning == EMPTY or state == "open":
+            return seq(reasoning, space, rest)
+        assert isinstance(reasoning, Rep)
+        return seq(space, opt(seq(reasoning.item, space)), rest)
+
+    def _reasoning(self, state: str, *, takes_space: bool) -> Expr:
+        """Reasoning, if it may come; `takes_space` takes the whitespace before it."""
         reasoning = self.analysis.reasoning
         none = reasoning.mode is ReasoningMode.NONE or not core(reasoning.end)
         if none or state == "closed":
             return EMPTY
-        block = self._reasoning_block("" if state == "open" else reasoning.start, margin=True)
-        return block if state == "open" else opt(block)
+        if state == "open":
+            return self._reasoning_block("")
+        return opt(self._reasoning_block(reasoning.start, takes_space=takes_space))
 
-    def _reasoning_block(self, start: str, *, margin: bool = False) -> Expr:
+    def _reasoning_block(self, start: str, *, takes_space: bool = False) -> Ref:
         reasoning = self.analysis.reasoning
-        headers = self.analysis.headers
-        # Where the next message repeats the header, and no word in it says what follows.
-        next_message = headers.start if headers is not None else ""
-        closes = marker_token(self.builder, "reasoning-close", reasoning.end + next_message)
+        closes = marker_token(self.builder, "reasoning-close", reasoning.end)
         stops = [core(reasoning.end)]
         if self._wrapped():
             stops.append(core(self.analysis.content.start))
         inner = self.builder.token("reasoning-text", text(*stops))
         block = seq(inner, closes)
         if start:
-            before = self._margin() if margin else EMPTY
-            block = seq(self.builder.token("reasoning-open", seq(before, core(start))), block)
+            space = margin(self.builder) if takes_space else None
+            block = seq(marker_token(self.builder, "reasoning-open", start, space), block)
         return self.builder.rule("reasoning", block, capture="reasoning")
 
     def _content_and_calls(self) -> Expr:
@@ -159,25 +170,30 @@ class _Response:
             return opt(alt(self._bare_content(), *([calls] if calls else [])))
         content = self._content_text()
         if self._wrapped():
-            return self._wrapped_content_and_calls(content, calls)
+            block = self._block(content)
+            more = EMPTY if calls is None else opt(seq(opt(margin(self.builder)), calls))
+            return seq(content, opt(alt(seq(block, more), *([calls] if calls else []))))
         if self.analysis.capabilities.several_reasoning_blocks:
             again = self._reasoning_block(self.analysis.reasoning.start)
             return seq(content, many(seq(again, content)), opt(calls) if calls else EMPTY)
         return seq(content, opt(calls)) if calls else content
 
-    def _wrapped_content_and_calls(self, content: Ref, calls: Ref | None) -> Expr:
+    def _wrapped_content_and_calls(self) -> Expr:
+        """Content between its markers, calls, or both."""
+        calls = self.calls() if self.has_calls else None
+        content = self._content_text()
         block = self._block(content)
-        more = EMPTY if calls is None else opt(seq(self._margin(), calls))
-        if self._may_be_plain():
-            return seq(content, opt(alt(seq(block, more), *([calls] if calls else []))))
-        choices: list[Expr] = [seq(block, more)]
-        format_ = self.analysis.content
-        if calls is not None and format_.beside_call_start:
-            opens = marker_token(self.builder, "aside-open", format_.beside_call_start)
-            closes = marker_token(self.builder, "aside-close", format_.beside_call_end)
+        if calls is None:
+            return block
+        space = opt(margin(self.builder))
+        choices: list[Expr] = [seq(block, opt(seq(space, calls)))]
+        wrapper = self.analysis.content
+        if wrapper.beside_call_start:
+            opens = marker_token(self.builder, "aside-open", wrapper.beside_call_start)
+            closes = marker_token(self.builder, "aside-close", wrapper.beside_call_end)
             aside = self.builder.rule("aside", seq(opens, content, closes))
-            choices.append(seq(aside, self._margin(), calls))
-        return seq(self._margin(), alt(*choices, *([calls] if calls else [])))
+            choices.append(seq(aside, space, calls))
+        return alt(*choices, calls)
 
     def _json_content_and_calls(self) -> Expr:
         content: Expr = self._json_content()
@@ -213,10 +229,8 @@ class _Response:
 
     def _after_calls(self) -> AfterCalls:
         """What the chat template writes behind calls."""
-        written = self.analysis.joints.get("call_to_content") is not None
-        plain = not self._wrapped() and not self.bare and not self.call_rules.arguments.raw
         return AfterCalls(
-            content=self._content_text() if written and plain else None,
+            content=self._content_text() if self._content_after_calls() else None,
             end=self.analysis.end_of_turn_after_calls,
         )
 
@@ -225,6 +239,12 @@ class _Response:
     def _wrapped(self) -> bool:
         content = self.analysis.content
         return content.mode is not ContentMode.PLAIN and bool(core(content.start))
+
+    def _content_after_calls(self) -> bool:
+        """Whether content may stand behind a call; not where it could be taken for its last value."""
+        written = "call_to_content" in self.analysis.joints
+        simple = not self._wrapped() and not self.bare and not self.call_rules.arguments.raw
+        return self.has_calls and written and simple
 
     def _may_be_plain(self) -> bool:
         content = self.analysis.content
@@ -248,4 +268,8 @@ class _Response:
             stops.append(core(self.analysis.reasoning.start))
         if self._wrapped():
             stops += [core(self.analysis.content.start), core(self.analysis.content.end)]
-        return stops + (self._call_openers() if self.renders_calls else [])
+        if self.renders_calls:
+            stops += self._call_openers()
+        if self._content_after_calls():
+            stops.append(core(self.analysis.end_of_turn_after_calls))
+        return stops

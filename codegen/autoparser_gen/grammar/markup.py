@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.grammar.ir import Builder, Expr, opt, seq
 
 # Where a run of markup may be cut into markers, so that whitespace may stand between them. As in
@@ -38,6 +39,12 @@ class Part:
     expr: Expr
     begins: Kind
     ends: Kind | None = None
+
+
+def has_messages(analysis: Analysis) -> bool:
+    """Whether the turn is read by the words of its messages' headers."""
+    headers = analysis.headers
+    return headers is not None and bool(headers.end and (headers.content or headers.reasoning))
 
 
 def core(text: str) -> str:

@@ -34,12 +34,6 @@ class Messages:
         self.call_rules = calls
         self.json_content = content
 
-    @staticmethod
-    def describe(analysis: Analysis) -> bool:
-        """Whether the turn is read by the words of its messages' headers."""
-        headers = analysis.headers
-        return headers is not None and bool(headers.end and (headers.content or headers.reasoning))
-
     def whole(self, *, calls_required: bool) -> Expr:
         """Reasoning, then words before a call, then content or calls."""
         headers = self.headers

@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from autoparser_gen.analysis.model import LiteralSyntax, Tools, ValueSyntax
+from autoparser_gen.analysis.model import Analysis, LiteralSyntax, ValueSyntax
 from autoparser_gen.grammar.ir import Builder, Expr, Lit, Ref, Stop, Text, alt, opt, seq
-from autoparser_gen.grammar.markup import Kind, Marker, Part, core, markup, single_markers
+from autoparser_gen.grammar.markup import (
+    Kind,
+    Marker,
+    Part,
+    core,
+    has_messages,
+    markup,
+    single_markers,
+)
 from autoparser_gen.grammar.schema import Branch, SchemaRules, simplified
 from autoparser_gen.grammar.syntax import JSON, Syntax, spelled
 
@@ -17,11 +25,12 @@ _ANY = Branch("any", {})
 class MarkedValues:
     """Builds the rules of single arguments."""
 
-    def __init__(self, builder: Builder, tools: Tools, space: Expr) -> None:
+    def __init__(self, builder: Builder, analysis: Analysis, space: Expr) -> None:
         """`space` is what may stand between markers."""
         self.builder = builder
-        self.tools = tools
-        self.marks = tools.arguments
+        self.analysis = analysis
+        self.tools = analysis.tools
+        self.marks = analysis.tools.arguments
         self.space = space
         self.syntax = Syntax(builder, JSON)
         # Only a whole value may be a Python word: lists and objects are JSON.
@@ -157,22 +166,26 @@ class MarkedValues:
     def stops(self) -> tuple[Stop, ...]:
         """What ends a raw value: its closer, where the next argument or the call's end follows.
 
-        Any other closer is part of the value. A call's end counts if the next call, the section's
-        end or the end of the response follows.
+        Any other closer is part of the value. A call's end counts if what may follow a call does:
+        the next call, the section's end, the next message or the end of the response.
         """
-        tools, marks = self.tools, self.marks
-        next_argument = (marks.value_suffix, marks.separator, marks.name_prefix)
-        close = (marks.value_suffix, marks.end, tools.function.close, tools.format.per_call_end)
-        next_call = (
-            tools.format.call_separator,
-            tools.format.per_call_start or tools.function.name_prefix,
-        )
-        stops = [_stop(*next_argument), _stop(*close, *next_call)]
-        if core(tools.format.section_end):
-            stops.append(_stop(*close, tools.format.section_end))
-        else:
-            stops.append((*_stop(*close), ""))
+        function, format_, marks = self.tools.function, self.tools.format, self.marks
+        close = _stop(marks.value_suffix, marks.end, function.close, format_.per_call_end)
+        stops = [_stop(marks.value_suffix, marks.separator, marks.name_prefix)]
+        stops += [(*close, *following) for following in self._after_call()]
         return tuple(dict.fromkeys(stops))
+
+    def _after_call(self) -> list[Stop]:
+        format_, headers = self.tools.format, self.analysis.headers
+        end: list[Stop] = [("",)]
+        if core(self.analysis.end_of_turn_after_calls):
+            end.append(_stop(self.analysis.end_of_turn_after_calls))
+        if has_messages(self.analysis) and headers is not None:
+            return [*end, (core(headers.message_end) + core(headers.start),)]
+        if core(format_.section_end):
+            end = [_stop(format_.section_end)]
+        opener = format_.per_call_start or self.tools.function.name_prefix
+        return [_stop(format_.call_separator, opener), *end]
 
 
 def _stop(*texts: str) -> Stop:

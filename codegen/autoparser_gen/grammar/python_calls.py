@@ -1,0 +1,118 @@
+"""Calls as in Python: name(key=value, other=[1, 2])."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autoparser_gen.analysis.model import Arguments, LiteralSyntax
+from autoparser_gen.grammar.ir import Builder, Expr, Lit, Text, alt, chars, many, opt, seq
+from autoparser_gen.grammar.order import Member, arrange
+from autoparser_gen.grammar.request import Tool
+from autoparser_gen.grammar.schema import Branch, SchemaRules, simplified, slug
+from autoparser_gen.grammar.syntax import NAME, NAME_CHAR, Syntax, other_than, spelled
+
+_ANY = Branch("any", {})
+# A string without quotes, as some chat templates print it.
+_BARE = seq(chars("a-zA-Z"), many(chars("\"'\\\\()[]{},=\x00-\x1f", negated=True)))
+
+
+class PythonCallRules:
+    """Builds the rules of single calls."""
+
+    def __init__(self, builder: Builder, arguments: Arguments) -> None:
+        """Rules are added to the builder when they are asked for."""
+        self.builder = builder
+        literals = arguments.literals or LiteralSyntax()
+        quotes = literals.quotes if literals.escapes else ("'", '"')
+        self.quote = literals.quotes[0]
+        # Without escapes only whole values are written as they stand, not what is inside of lists.
+        self.verbatim = not literals.escapes and not literals.bare_strings
+        self.bare = literals.bare_strings
+        inner = LiteralSyntax(quotes=quotes, python_words=literals.python_words)
+        self.syntax = Syntax(builder, inner)
+
+    def call(self, tool: Tool | None) -> Expr:
+        """One call of a tool, or of any."""
+        name: Expr = Lit(tool.name) if tool else self.builder.token("name", NAME, capture="name")
+        opens = self.syntax.bracket("lparen", "(")
+        closes = self.syntax.bracket("rparen", ")")
+        return seq(name, opens, self._arguments(tool), closes)
+
+    def _arguments(self, tool: Tool | None) -> Expr:
+        comma = self.syntax.comma()
+        if tool is None:
+            key = self.builder.token("argument-name", NAME, capture="argument name")
+            value = self.builder.rule(
+                "argument-value", self._value([_ANY], None, "argument"), capture="argument value"
+            )
+            argument = self.builder.rule("argument", self._argument(key, value))
+            return opt(seq(argument, many(seq(comma, argument))))
+        rules = SchemaRules(self.builder, self.syntax, tool.schema, tool.slug)
+        choices = []
+        for branch in rules.branches(tool.schema, tool.slug):
+            if branch.kind != "object":
+                continue
+            properties, required, more = rules.properties(branch.schema)
+            members = []
+            for key_text, schema in properties.items():
+                rule = slug(f"{tool.slug}-{key_text}")
+                body = self._argument(Lit(key_text), self._of_schema(rules, schema, rule))
+                members.append(Member(self.builder.rule(rule, body), key_text in required))
+            extra = None
+            if more is not False:
+                extra = self._other(rules, list(properties), more, f"{tool.slug}-other")
+            choices.append(arrange(self.builder, tool.slug, members, comma=comma, extra=extra))
+        return alt(*choices)
+
+    def _other(self, rules: SchemaRules, keys: list[str], schema: Any, name: str) -> Any:
+        key = self.builder.token(f"{name}-name", other_than(keys, NAME_CHAR))
+        return self.builder.rule(name, self._argument(key, self._of_schema(rules, schema, name)))
+
+    def _argument(self, key: Expr, value: Expr) -> Expr:
+        equals = self.syntax.punctuation("equals", "=", before=True, after=True)
+        return seq(key, equals, value)
+
+    def _of_schema(self, rules: SchemaRules, schema: Any, name: str) -> Expr:
+        return self._value(simplified(rules.branches(schema, name)), rules, name)
+
+    def _value(self, branches: list[Branch], rules: SchemaRules | None, name: str) -> Expr:
+        choices: list[Expr] = []
+        for at, branch in enumerate(branches):
+            inner = f"{name}-{at + 1}" if len(branches) > 1 else name
+            if branch.kind == "any":
+                choices += self._any_value()
+            elif branch.kind == "string" and self.verbatim:
+                choices.append(self._verbatim(rules, branch, inner))
+            elif branch.strings and self.verbatim:
+                choices += [self._quoted(Lit(text)) for text in branch.strings]
+                others = branch.without_strings().values
+                choices += map(self.syntax.exactly, others)
+            elif rules is not None:
+                choices.append(rules.branch(branch, inner))
+        return alt(*choices)
+
+    def _any_value(self) -> list[Expr]:
+        if not self.verbatim:
+            bare = self.builder.token("bare-text", _BARE) if self.bare else None
+            return [self.syntax.value(), *([bare] if bare else [])]
+        words = [self.syntax.word(word) for word in (True, False, None)]
+        containers = [self.syntax.object(), self.syntax.array()]
+        return [*containers, self._any_string(), self.syntax.number(), *words]
+
+    def _verbatim(self, rules: SchemaRules | None, branch: Branch, name: str) -> Expr:
+        body = None if rules is None else rules.string_body(branch.schema, name)
+        if body is None:
+            return self._any_string()
+        return self.builder.token(f"{name}-text", self._quoted(body))
+
+    def _quoted(self, body: Expr) -> Expr:
+        """Text between quotes without any of them in it, since it cannot be escaped."""
+        quote = self.quote
+        return seq(quote, spelled(body, {}, ((quote[0], quote[0]),)), quote)
+
+    def _any_string(self) -> Expr:
+        """Text between quotes; quotes in it are text where no comma or parenthesis follows."""
+        stops = ((self.quote, ","), (self.quote, ")"))
+        quote = self.builder.token("quote", Lit(self.quote))
+        inner = self.builder.token("argument-text", Text(stops))
+        return self.builder.rule("argument-string", seq(quote, inner, quote))
