@@ -76,7 +76,9 @@ class Header(Decoder):
             elif recipient not in ("user", "all", ROLE):
                 row = "foreign"
         self.row = row
-        return bool(row) and (row != "call" or not NAME_IN_HEADER or _is_name(self.name))
+        self.name = self.name if row == "call" else ""
+        named = bool(self.name) and _is_name(self.name)
+        return bool(row) and (row != "call" or not NAME_IN_HEADER or named)
 
 
 def _word(text: str) -> str:

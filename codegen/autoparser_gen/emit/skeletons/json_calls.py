@@ -116,6 +116,9 @@ class JsonCalls(Decoder):
         assert value is not None
         start = at if value.kind else _past_space(text, at, end)
         stop = value.read(text, start, end)
+        if self._expect != "key" and self._field == "arguments" and value.kind not in '{n"':
+            self.failed = bool(value.kind)
+            return start
         if value.failed:
             self.failed = True
             return stop
@@ -126,9 +129,6 @@ class JsonCalls(Decoder):
             return start
         elif self._field or self._expect == "key":
             self._pieces.append(text[start:stop])
-        if self._expect != "key" and self._field == "arguments" and value.kind not in '{n"':
-            self.failed = bool(value.kind)
-            return start
         if value.done:
             self._value = None
             self.failed = not self._end_value("".join(self._pieces).strip(), value.kind)
