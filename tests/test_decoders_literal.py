@@ -376,6 +376,9 @@ def test_a_tag_that_is_not_closed_ends_with_its_call() -> None:
     text = '<call name="f">%<s>a</call><call name="g">%<s>b%</s></call>'
     message = read("nested tags", text, usual_splits(text))
     assert calls_in(message) == [("f", {"s": "a"}), ("g", {"s": "b"})]
+    assert calls_in(read("nested tags", '<call name="f">%<s>a</call>\n')) == [("f", {"s": "a"})]
+    data = '<call name="f">%<s>a</call> b%</s></call>'
+    assert calls_in(read("nested tags", data)) == [("f", {"s": "a</call> b"})]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 from splits import every_split
 
-from autoparser_gen.emit.skeletons.literals import Literal
+from autoparser_gen.emit.skeletons.literals import Literal, _call_ends
 
 END = ";"  # no literal goes on with it
 TOKEN = ('<|"|>',)
@@ -227,10 +227,19 @@ def test_malformed_notation(text: str, size: int) -> None:
     assert "Q" in text or got.size == size
 
 
-def test_a_closing_quote_may_be_missing_before_the_end_of_the_call() -> None:
-    text = '{a:{b:<|"|>x}}</call>{c:<|"|>y<|"|>}</call>'
-    got = read_everywhere(text, quotes=TOKEN, escapes=False, behind="</call>")
-    assert got == Read("done", text.index("</call>"), '{"a": {"b": "x"}}')
+@pytest.mark.parametrize("behind", ["</call>", "</call> <call>g", "</call>\n</calls>"])
+def test_a_closing_quote_may_be_missing_before_the_end_of_the_call(behind: str) -> None:
+    ends = _call_ends("</call>", ("<call>", "</calls>"))
+    text = '{a:{b:<|"|>x}}'
+    got = read_everywhere(text + behind, quotes=TOKEN, escapes=False, behind=ends)
+    assert got == Read("done", len(text), '{"a": {"b": "x"}}')
+
+
+def test_a_call_in_a_string_does_not_end_it() -> None:
+    ends = _call_ends("</call>", ("<call>", "</calls>"))
+    text = '{a:<|"|>write <call>f{}</call> then <|"|>}'
+    got = read_everywhere(text + "</call>", quotes=TOKEN, escapes=False, behind=ends)
+    assert got == Read("done", len(text), '{"a": "write <call>f{}</call> then "}')
 
 
 def test_depth_costs_no_recursion() -> None:

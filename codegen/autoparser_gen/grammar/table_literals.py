@@ -17,11 +17,11 @@ def literal_arguments(calls: Calls, more: str = "") -> Rows:
     rows = calls.json_arguments(more)
     literals = calls.arguments.literals or LiteralSyntax()
     calls.build.decoders["arguments"] = "LiteralArguments"
-    behind = calls.function.close + calls.format.per_call_end + more
     calls.build.settings.update(
         LITERAL_QUOTES=literals.quotes,
         LITERAL_ESCAPES=literals.escapes,
-        LITERAL_BEHIND=behind.rstrip(),
+        ARGUMENTS_CLOSER=(calls.function.close + calls.format.per_call_end + more).rstrip(),
+        ARGUMENTS_BEHIND=_behind_call(calls),
     )
     return rows
 
@@ -80,7 +80,8 @@ def tree_arguments(calls: Calls, more: str = "") -> Rows:
         CLOSER_END=closer_end,
         ITEM_TAG=arguments.item_tag,
         ARGUMENTS_CLOSER=build.markers[closing[0]].text if closing else "",
-        ARGUMENTS_BEHIND=_behind(calls, closing),
+        ARGUMENTS_BEHIND=tuple(build.markers[name].text for name in closing[1:2])
+        or _behind_call(calls),
         RAW_TYPES={},
         RAW_WRAP=None,
         PYTHON_WORDS=arguments.python_words,
@@ -94,10 +95,9 @@ def tree_arguments(calls: Calls, more: str = "") -> Rows:
     return build.chain(opening, Go("in_arguments"), "arguments_start")
 
 
-def _behind(calls: Calls, closing: list[str]) -> tuple[str, ...]:
-    """What may follow the first of a call's closing markers."""
-    if closing[1:]:
-        return (calls.build.markers[closing[1]].text,)
-    form, end = calls.format, calls.build.analysis.end_of_turn
-    texts = (form.per_call_start + calls.function.name_prefix, form.section_end, end)
-    return tuple(text.strip() for text in texts if text.strip()) if closing else ()
+def _behind_call(calls: Calls) -> tuple[str, ...]:
+    """What may follow a call that is closed: the next one, or an end."""
+    form, analysis = calls.format, calls.build.analysis
+    opener = form.per_call_start + calls.function.name_prefix
+    ends = (form.section_end, analysis.end_of_turn, analysis.end_of_turn_after_calls)
+    return tuple(text.strip() for text in (opener, *ends) if text.strip())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from autoparser_gen.emit.skeletons.literals import Literal
+from autoparser_gen.emit.skeletons.literals import Literal, _call_ends
 from autoparser_gen.emit.skeletons.runtime import Decoder, Parser
 
 LITERAL_QUOTES: tuple[str, ...] = ('"',)
 LITERAL_ESCAPES = False
-LITERAL_BEHIND = "</call>"
+ARGUMENTS_CLOSER = "</call>"
+ARGUMENTS_BEHIND: tuple[str, ...] = ("<call>", "</calls>")
 
 # ==== Begin literal arguments block (identical in every file that has it) ====
 
@@ -19,7 +20,8 @@ class LiteralArguments(Decoder):
 
     def __init__(self, parser: Parser) -> None:
         self._parser = parser
-        self._literal = Literal(LITERAL_QUOTES, LITERAL_ESCAPES, LITERAL_BEHIND)
+        ends = _call_ends(ARGUMENTS_CLOSER, ARGUMENTS_BEHIND)
+        self._literal = Literal(LITERAL_QUOTES, LITERAL_ESCAPES, ends)
 
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""

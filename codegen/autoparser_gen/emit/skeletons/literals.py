@@ -68,6 +68,12 @@ def _next_argument(quote: str) -> tuple[str, ...]:
     return (",", _SPACES, r"[\w.$-]{1,64}", ":", *_steps(quote), _SPACES, r"[^\s,}]")
 
 
+def _call_ends(closer: str, texts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The same for a call's closer with what may follow it, the end of the text included."""
+    follow = [*map(_steps, texts), (r"\Z",)]
+    return tuple((*_steps(closer), _SPACES, *steps) for steps in follow) if closer else ()
+
+
 def _held(text: str, at: int, end: int, marker: str) -> int:
     """Index from which the end of text[at:end] may begin a marker; `end` where it cannot."""
     for start in range(max(at, end - len(marker) + 1), end):
@@ -221,12 +227,13 @@ class VerbatimString:
     def _find_end(self, text: str, at: int, end: int, final: bool) -> tuple[int, int]:
         """Up to where text[at:end] is the string's text, and the size of its closing quote there."""
         while (found := self._ends.search(text, at, end)) is not None:
-            behind = self._follows.match(text, found.end(), end)
             missed = found.group() != self._quote
-            if missed or (behind is not None and (final or behind.lastindex)):
+            behind = self._follows.match(text, found.end(), end)
+            ends = found.end() < end if missed else behind is not None and bool(behind.lastindex)
+            if ends or (final and (missed or behind is not None)):
                 self.done = True
                 return found.start(), 0 if missed else len(self._quote)
-            if behind is not None:
+            if missed or behind is not None:
                 break
             at = found.start() + 1
         if final:
@@ -261,8 +268,8 @@ class Literal:
 
     `done` once it is closed, a number by the first character behind it. Set `final` when no text
     will follow. With `escapes` it is Python's. Without, `quotes` may be any texts, keys need none,
-    and a quote may be missing: a closing one before the next key, or before all closers and the
-    text that is known to follow (`behind`). With `follows`, which see in VerbatimString, nothing is
+    and a quote may be missing: a closing one before the next key, or before all closers with one of
+    `behind`, which are steps as in VerbatimString. With `follows`, which see there, nothing is
     escaped in a literal that is a string in the first of the quotes.
     """
 
@@ -270,7 +277,7 @@ class Literal:
         self,
         quotes: tuple[str, ...] = ("'", '"'),
         escapes: bool = True,
-        behind: str = "",
+        behind: tuple[tuple[str, ...], ...] = (),
         follows: re.Pattern[str] | None = None,
     ) -> None:
         self.done = False
@@ -386,8 +393,8 @@ class Literal:
         """What shows that the closing quote of a value has been left out."""
         missed = [_next_argument(quote)] if self._stack and self._stack[-1].closer == "}" else []
         if self._behind and len(self._stack) <= _DEEPEST_MISSED:
-            closers = "".join(opened.closer for opened in reversed(self._stack))
-            missed.append(_steps(closers + self._behind))
+            closers = _steps("".join(opened.closer for opened in reversed(self._stack)))
+            missed += [(*closers, *steps) for steps in self._behind]
         return tuple(missed)
 
     def _separate(self) -> None:

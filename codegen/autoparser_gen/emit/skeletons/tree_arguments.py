@@ -12,6 +12,7 @@ from autoparser_gen.emit.skeletons.literals import (
     _SPACES,
     VerbatimString,
     _ahead,
+    _call_ends,
     _json_text,
     _steps,
 )
@@ -174,11 +175,8 @@ class TreeArguments(Decoder):
         return at
 
     def _new_text(self, tag: _Tag, around: _Tag, out: list[str]) -> VerbatimString:
-        missed = ((*_steps(around.closer), _SPACES, *_steps(text)) for text in ARGUMENTS_BEHIND)
-        at_top = len(self._stack) == 2
-        return VerbatimString(
-            tag.closer, out, _behind_text(around.closer), tuple(missed) if at_top else ()
-        )
+        missed = _call_ends(around.closer, ARGUMENTS_BEHIND) if len(self._stack) == 2 else ()
+        return VerbatimString(tag.closer, out, _behind_text(around.closer), missed)
 
     def _read_text(self, string: VerbatimString, text: str, at: int, end: int) -> int:
         stop = string.read(text, at, end, self.final)
