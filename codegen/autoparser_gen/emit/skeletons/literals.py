@@ -40,9 +40,10 @@ _LAST_CODE_POINT = 0x10FFFF
 # A key without quotes; a value whose opening quote is missing.
 _BARE_KEY = re.compile(r"[^:,{}\[\]()<>\"'\x00-\x1f]*")
 _BARE_VALUE = re.compile(r"[^,{}\[\]\n]*")
-_SPACES = r"\s{0,99}"  # what is looked at again with every piece of text must have a limit
-_LONGEST_END = 399
-_DEEPEST_MISSED = 9
+# What is looked at again with every piece of text must have a limit.
+_SPACES = r"[ \t\r\n]{0,99}"
+_LONGEST_END = 399  # of what may end a string
+_DEEPEST_MISSED = 9  # open containers, up to which the pattern of a missing quote is made
 
 
 def _json_text(text: str) -> str:
@@ -51,7 +52,10 @@ def _json_text(text: str) -> str:
 
 
 def _ahead(*steps: str) -> str:
-    """A pattern of what must follow. Its group matches unless the text ends before that is clear."""
+    """A pattern of what must follow, step by step.
+
+    A group of it matches unless the text ends before that is clear.
+    """
     pattern = "()"
     for step in reversed(steps):
         pattern = rf"(?:\Z|{step}{pattern})"
@@ -59,17 +63,17 @@ def _ahead(*steps: str) -> str:
 
 
 def _steps(text: str) -> tuple[str, ...]:
-    """The same for a text as it stands."""
+    """Steps of such a pattern for a text as it stands."""
     return tuple(map(re.escape, text))
 
 
 def _next_argument(quote: str) -> tuple[str, ...]:
-    """A key without quotes and the beginning of its string, behind a string that was not closed."""
+    """Steps for a key without quotes and the beginning of its string, behind an unclosed one."""
     return (",", _SPACES, r"[\w.$-]{1,64}", ":", *_steps(quote), _SPACES, r"[^\s,}]")
 
 
 def _call_ends(closer: str, texts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """The same for a call's closer with what may follow it, the end of the text included."""
+    """Steps for a call's closer with what may follow it, the end of the text included."""
     follow = [*map(_steps, texts), (r"\Z",)]
     return tuple((*_steps(closer), _SPACES, *steps) for steps in follow) if closer else ()
 
