@@ -92,12 +92,8 @@ class Calls:
         """The section's end, behind a call that it closes or in the text after one."""
         if not self.section_end:
             return {}
-        after = ""
-        return self.build.chain(
-            self.section_end,
-            Go("content", closes=closes, before=not closes, after=after),
-            "section_end",
-        )
+        go = Go("content", closes=closes, before=not closes)
+        return self.build.chain(self.section_end, go, "section_close" if closes else "section_end")
 
     def _writes_space_before(self) -> bool:
         """Whether the chat template writes whitespace right before a call or section."""

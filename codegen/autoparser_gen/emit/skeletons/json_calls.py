@@ -115,18 +115,19 @@ class JsonCalls(Decoder):
         value = self._value
         assert value is not None
         start = at if value.kind else _past_space(text, at, end)
+        if not value.kind and start < end and self._expect != "key":
+            if self._field == "arguments" and text[start] not in '{n"':
+                self.failed = True
+                return start
+            if self._field == "function" and text[start] == "{":
+                self._value, self._expect = None, "{"  # its fields are the call's
+                return start
         stop = value.read(text, start, end)
-        if self._expect != "key" and self._field == "arguments" and value.kind not in '{n"':
-            self.failed = bool(value.kind)
-            return start
         if value.failed:
             self.failed = True
             return stop
         if self._expect != "key" and self._field == "arguments" and value.kind == "{":
             self._parser.call_arguments(text[start:stop])
-        elif self._expect != "key" and self._field == "function" and value.kind == "{":
-            self._value, self._expect = None, "{"  # its fields are the call's
-            return start
         elif self._field or self._expect == "key":
             self._pieces.append(text[start:stop])
         if value.done:

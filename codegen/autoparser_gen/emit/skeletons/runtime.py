@@ -752,7 +752,8 @@ class Parser:
         """No continuation is valid at an index: the call so far was text."""
         if self._place.otherwise:
             return self._fall_back()
-        if self._strict and self._draft is None and not self._is_unnamed():
+        a_call = self._held is not None and self._draft is None and not self._is_unnamed()
+        if self._strict and a_call:
             self._refuse(at)
         self._keep(at)
         text, space = "".join(self._held or ()), self._held_space
