@@ -153,7 +153,10 @@ class _Response:
 
     def _reasoning_block(self, start: str, *, takes_space: bool = False) -> Ref:
         reasoning = self.analysis.reasoning
-        closes = marker_token(self.builder, "reasoning-close", reasoning.end)
+        headers = self.analysis.headers
+        # Where the next message repeats the header, and no word in it says what follows.
+        next_message = headers.start if headers is not None else ""
+        closes = marker_token(self.builder, "reasoning-close", reasoning.end + next_message)
         stops = [core(reasoning.end)]
         if self._wrapped():
             stops.append(core(self.analysis.content.start))

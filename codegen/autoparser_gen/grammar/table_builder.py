@@ -80,6 +80,8 @@ class Builder:
     def markers_of(self, name: str, text: str, path: str) -> list[str]:
         """Constants for each marker in a run of markup."""
         parts = tokens(text)
+        if len(parts) > 1 and parts[0] == separated(self.analysis.end_of_turn)[1]:
+            parts = [separated(text)[1]]  # only what follows tells it from the end of turn
         names = [name if i == 0 else f"{name}_{i + 1}" for i in range(len(parts))]
         return [self.marker(n, part, path) for n, part in zip(names, parts, strict=True)]
 
