@@ -164,6 +164,21 @@ JSON_FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
         ),
         {"tools.format.arguments_as_string": True, "tools.format.args_field": "arguments"},
     ),
+    "an array in an object": (
+        CONTENT
+        + '{%- if m.tool_calls -%}{"calls": ['
+        + each_call(JSON_CALL, ", ")
+        + "]}{%- endif -%}",
+        {
+            "tools.format.section_start": '{"calls": ',
+            "tools.format.section_end": "}",
+            "tools.format.tools_array_wrapped": True,
+        },
+    ),
+    "no marker, words between calls": (
+        CONTENT + each_call(JSON_CALL, "; "),
+        {"tools.format.per_call_start": "", "tools.format.call_separator": "; "},
+    ),
     "each call in an array of its own": (
         CONTENT + each_call("<c>[" + JSON_CALL + "]</c>", "\n"),
         {
@@ -249,6 +264,14 @@ ARGUMENTS_JSON: dict[str, tuple[str, dict[str, Any]]] = {
             "tools.call_id.suffix": ":",
             "tools.format.per_call_start": "<|b|>",
             "tools.function.name_suffix": "<|a|>",
+        },
+    ),
+    "words without brackets": (
+        each_call("Action: {{ c.name }}~Action Input: {{ c.arguments | tojson }}~"),
+        {
+            "tools.function.name_prefix": "Action: ",
+            "tools.function.name_suffix": "\nAction Input: ",
+            "tools.format.per_call_start": "",
         },
     ),
     "a number behind the name": (
@@ -375,6 +398,59 @@ ARGUMENTS_TAGGED: dict[str, tuple[str, dict[str, Any]]] = {
             "tools.arguments.value_syntax": "NESTED_TAGS",
             "tools.arguments.item_tag": "li",
         },
+    ),
+    "the name is the tag, too": (
+        "{%- if m.tool_calls -%}<use>~"
+        + each_call("<{{ c.name }}>~" + tagged("<{{ k }}>VALUE</{{ k }}>") + "~</{{ c.name }}>~")
+        + "</use>{%- endif -%}",
+        {
+            "tools.format.section_start": "<use>\n",
+            "tools.function.name_prefix": "<",
+            "tools.function.name_suffix": ">\n",
+            "tools.function.close": "\n</{name}>",
+            "tools.arguments.value_suffix": "</{key}>",
+            "tools.format.section_end": "\n</use>",
+        },
+    ),
+    "an id beside the name": (
+        "{%- for t in m.tool_calls or [] -%}{%- set c = t.function -%}"
+        '<do name="{{ c.name }}" id="{{ t.id }}">~'
+        + tagged('<p name="{{ k }}">VALUE</p>')
+        + "~</do>~{%- endfor -%}",
+        {
+            "tools.call_id.pos": "BETWEEN_FUNC_AND_ARGS",
+            "tools.call_id.prefix": '" id="',
+            "tools.call_id.suffix": '">\n',
+            "tools.arguments.name_prefix": '<p name="',
+            "tools.function.close": "\n</do>",
+        },
+    ),
+    "the type of every value": (
+        each_call(
+            "<c={{ c.name }}>"
+            + tagged(
+                '<a k="{{ k }}" t="{{ "s" if v is string else "b" if v is boolean else "n" if v is'
+                ' number else "0" if v is none else "o" if v is mapping else "a" }}">VALUE</a>',
+                "",
+            )
+            + "</c>"
+        ),
+        {
+            "tools.arguments.types": (
+                ("s", "string"),
+                ("n", "number"),
+                ("b", "boolean"),
+                ("0", "null"),
+                ("a", "array"),
+                ("o", "object"),
+            ),
+        },
+    ),
+    "a number for each call": (
+        each_call(
+            '<c={{ c.name }} nr="{{ loop.index }}">' + tagged("<{{ k }}:>VALUE</>", "") + "</c>"
+        ),
+        {"tools.function.name_suffix": ' nr="{index}">'},
     ),
     "strings wrapped where they need it": (
         each_call(
@@ -722,6 +798,22 @@ RECIPIENTS = (
 )
 
 
+def test_channels_before_recipients_in_headers() -> None:
+    text = CHANNELS.replace(
+        " to=fn.{{ c.name }}<ch>tool as json", "<ch>tool to=fn.{{ c.name }} as json"
+    )
+    check(
+        find(text),
+        {
+            "headers.channel": "<ch>",
+            "headers.preamble": "tool",
+            "headers.recipient": " to=",
+            "headers.namespace": "fn.",
+            "headers.content_type": " as json",
+        },
+    )
+
+
 def test_recipients_in_headers_that_the_body_repeats() -> None:
     check(
         find(RECIPIENTS),
@@ -754,6 +846,30 @@ def test_content_named_like_a_call() -> None:
             "headers.end": "\n",
             "tools.function.name_prefix": ">>",
             "tools.function.name_suffix": "\n",
+        },
+    )
+
+
+def test_recipients_with_messages_for_calls() -> None:
+    text = (
+        "{%- for m in messages -%}{%- set head = '<from>' + m.role + '\n' -%}"
+        "{%- if m.content -%}{{ head + '<to>all\n<what>' + m.content + '<stop>' }}{%- endif -%}"
+        + each_call(
+            "{{ head + '<to>' + c.name + '\n<what>' }}{{ c.arguments | tojson }}"
+            "{{ '<stop>' if loop.last else '\n' }}"
+        )
+        + "{%- endfor -%}{%- if add_generation_prompt -%}{{ '<from>assistant\n<to>' }}{%- endif -%}"
+    )
+    check(
+        find(text),
+        {
+            "headers.start": "<from>assistant",
+            "headers.recipient": "<to>",
+            "headers.content": "all",
+            "headers.end": "\n<what>",
+            "tools.format.mode": "TAG_WITH_JSON",
+            "tools.function.name_suffix": "\n<what>",
+            "tools.format.call_separator": "",
         },
     )
 
@@ -811,6 +927,22 @@ def test_every_marker_has_its_evidence_and_is_preserved() -> None:
     assert analysis.evidence["tools.format.per_call_start"] == "1 call / 2 calls"
     assert analysis.evidence["reasoning.start"] == "content without / with reasoning"
     assert analysis.preserved_tokens == ("<r>", "</r>", "<c>", "</c>")
+
+
+def test_arguments_that_are_no_object_are_not_guessed_at() -> None:
+    listed = (
+        '<c>{"name": "{{ c.name }}", "args": [{%- for k, v in c.arguments | items -%}'
+        '{"k": "{{ k }}", "v": {{ v | tojson }}}{{ "," if not loop.last }}{%- endfor -%}]}</c>'
+    )
+    analysis = find(chat(CONTENT + each_call(listed)))
+    check(analysis, {"tools.format.mode": "NONE"})
+    assert any("not a JSON object" in note for note in analysis.notes)
+
+
+def test_a_third_call_that_is_joined_otherwise_is_noted() -> None:
+    calls = each_call("<c>" + JSON_CALL + "</c>{{ '<odd>' if loop.index == 2 }}", "\n")
+    analysis = find(chat(CONTENT + calls))
+    assert any("a third call" in note for note in analysis.notes)
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ def as_dict(analysis: Analysis) -> dict[str, Any]:
         "generation_prompts": data["generation_prompts"],
         "assistant_header": data["assistant_header"],
         "end_of_turn": data["end_of_turn"],
+        "end_of_turn_after_calls": data["end_of_turn_after_calls"],
         "headers": data["headers"],
         "preserved_tokens": list(data["preserved_tokens"]),
         "triggers": triggers(analysis),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from autoparser_gen.analysis.layout import Layout
 from autoparser_gen.analysis.marks import MARKER
@@ -29,7 +30,11 @@ def find_headers(study: Study, content: Content, end_of_turn: str) -> Headers | 
             if not pair.startswith("reasoning") and message_end == end_of_turn.strip():
                 continue  # two turns, not two messages of one
             study.found("headers.start", f"the header is repeated: {pair}", glue)
-            return _words(study, Headers(start=header, message_end=message_end))
+            found = _words(study, Headers(start=header, message_end=message_end))
+            named = None if found.end else _named_like_a_call(study, content)
+            if named is None:
+                return found
+            return replace(found, end=named.end, recipient=named.start, content=named.content)
     return _named_like_a_call(study, content)
 
 
@@ -60,11 +65,14 @@ def _words(study: Study, found: Headers) -> Headers:
             namespace=before_name[len(recipient) :],
             content_type=behind_name,
         )
-    prefix = re.match(r"\s*\w+\W", before_name)
-    recipient = prefix[0] if prefix else before_name
-    topic = behind_name.partition(channel)[2]
+    # The channel's word and the recipient may stand in either order.
+    first = before_name.startswith(channel)
+    topic = before_name[len(channel) :] if first else behind_name.partition(channel)[2]
     preamble = re.match(r"\w*", topic)
     assert preamble is not None
+    address = topic[preamble.end() :] if first else before_name
+    prefix = re.match(r"\s*\w+\W", address)
+    recipient = prefix[0] if prefix else address
     return Headers(
         start=found.start,
         channel=channel,
@@ -74,8 +82,8 @@ def _words(study: Study, found: Headers) -> Headers:
         content=words[1][len(channel) :],
         preamble=preamble[0],
         recipient=recipient,
-        namespace=before_name[len(recipient) :],
-        content_type=topic[preamble.end() :],
+        namespace=address[len(recipient) :],
+        content_type=behind_name if first else topic[preamble.end() :],
     )
 
 

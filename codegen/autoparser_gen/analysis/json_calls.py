@@ -11,27 +11,19 @@ from autoparser_gen.analysis.model import ToolFormat, Tools
 from autoparser_gen.analysis.study import Study
 from autoparser_gen.analysis.values import path_to
 from autoparser_gen.probe import needles
-from autoparser_gen.probe.glue import Cut, without_prefix, without_suffix
+from autoparser_gen.probe.glue import Cut
 
 
 def analyze_json_native(study: Study, layout: Layout, form: ToolFormat, cut: Cut) -> Tools:
     """The format of calls that are JSON objects, alone or in an array."""
-    call = layout.calls[0]
     form = _fields(study, layout, form)
-    if call.array is not None:
-        two = study.layout(calls=2)
-        shared = two is None or two.calls[0].array == two.calls[1].array
-        head = layout.text[call.array.start : call.start]
-        tail = layout.text[call.end : call.array.end]
-        start, end = form.section_start + cut.start, cut.end + form.section_end
+    two = study.layout(calls=2)
+    if layout.calls[0].array is not None:
         study.found("tools.format.tools_array_wrapped", "1 call / 2 calls")
         form = replace(form, tools_array_wrapped=True)
-        if shared:
-            start, end = without_suffix(start, head), without_prefix(end, tail)
-            return Tools(replace(form, section_start=start, section_end=end))
-        start, end = without_suffix(cut.start, head), without_prefix(cut.end, tail)
-        return Tools(replace(form, per_call_start=start, per_call_end=end))
-    if study.layout(calls=2) is None:
+        if two is not None and two.calls[0].array == two.calls[1].array:
+            two = None  # what surrounds the array surrounds all calls
+    if two is None:
         return Tools(replace(form, section_start=cut.start, section_end=cut.end))
     return Tools(
         replace(

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from autoparser_gen.analysis.values import Value, elements, holds, outermost_values
+from autoparser_gen.analysis.values import (
+    Value,
+    elements,
+    holds,
+    members,
+    outermost_values,
+)
 from autoparser_gen.probe import Turn, needles
 
 
@@ -122,19 +128,27 @@ def _json_calls(
     for name, arguments in calls:
         marks = (name, *arguments)
         found = next((v for v in values if all(holds(v.data, m) for m in marks)), None)
-        if found is None:
+        span = None if found is None else _call_in(text, found, marks)
+        if span is None:
             return None
-        if isinstance(found.data, list):
-            inner = next(
-                (e for e in elements(text, found) if all(holds(e.data, m) for m in marks)), None
-            )
-            if inner is None:
-                return None
-            spans.append(CallSpan(inner.start, inner.end, inner, found))
-        else:
-            spans.append(CallSpan(found.start, found.end, found))
+        spans.append(span)
     starts = [span.start for span in spans]
     return spans if starts == sorted(set(starts)) else None
+
+
+def _call_in(text: str, value: Value, marks: Sequence[str]) -> CallSpan | None:
+    """The object that holds all marks: a value, an array's element, or one in a member's array."""
+    if isinstance(value.data, dict):
+        for member in members(text, value):
+            if isinstance(member.data, list):
+                inner = _call_in(text, member, marks)
+                if inner is not None:
+                    return inner
+        return CallSpan(value.start, value.end, value)
+    for element in elements(text, value):
+        if isinstance(element.data, dict) and all(holds(element.data, mark) for mark in marks):
+            return CallSpan(element.start, element.end, element, value)
+    return None
 
 
 def _json_arguments(

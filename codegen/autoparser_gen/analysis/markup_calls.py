@@ -50,11 +50,16 @@ def analyze_markup(
         opened = _without_recipient(opened, headers)
     closer, arguments = cut.end, Arguments()
     if form.mode is ToolMode.TAG_WITH_TAGGED:
-        none = _without_arguments(study, opened.name_suffix, headers)
-        found = analyze_arguments(study, layout, Around(opened.name_suffix, closer, none))
+        between = opened.call_id.pos is CallIdPosition.BETWEEN_FUNC_AND_ARGS
+        behind = opened.call_id.suffix if between else opened.name_suffix
+        none = _without_arguments(study, opened, behind, headers)
+        found = analyze_arguments(study, layout, Around(behind, closer, none))
         form = replace(form, mode=found.mode)
-        opened = replace(opened, name_suffix=found.name_suffix)
         arguments, closer = found.arguments, found.closer
+        if between:
+            opened = replace(opened, call_id=replace(opened.call_id, suffix=found.name_suffix))
+        else:
+            opened = replace(opened, name_suffix=found.name_suffix)
     function, form, call_id = extract_function_markers(study, opened, closer, form)
     form = replace(form, call_separator=cut.separator if cut.separator.strip() else "")
     if form.mode is ToolMode.PYTHON_CALLS:
@@ -78,15 +83,22 @@ def _behind_name(study: Study, layout: Layout) -> str:
     return with_counter(*texts) if len(texts) > 1 else texts[0]
 
 
-def _without_arguments(study: Study, behind_name: str, headers: Headers | None) -> str | None:
-    """All that stands behind the name of a call without arguments, to the end of the turn."""
+def _without_arguments(
+    study: Study, opened: Opened, behind: str, headers: Headers | None
+) -> str | None:
+    """What stands behind the name (or id) of a call without arguments, to the end of the turn."""
     layout = study.layout(calls=1, arguments=0)
     if layout is None:
         return None
-    none = pattern(layout.text[layout.calls[0].end :])
+    call = layout.calls[0]
+    name = needles.FUNCTIONS[0]
+    none = layout.text[layout.text.index(name, call.start) + len(name) :]
+    if opened.call_id.pos is CallIdPosition.BETWEEN_FUNC_AND_ARGS:
+        none = none.partition(needles.IDS[0])[2]
+    none = pattern(none)
     if headers is not None and headers.end and NAME in none:
         none = none.partition(NAME)[2]
-    before, counter, _ = behind_name.partition(INDEX)
+    before, counter, _ = behind.partition(INDEX)
     if counter and none.startswith(before):
         none = before + INDEX + none[len(before) :].lstrip("0123456789")
     return none

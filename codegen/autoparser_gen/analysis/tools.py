@@ -45,7 +45,14 @@ def analyze_tools(study: Study, known: Known) -> ToolFindings:
     section_end, end_after_calls = _section_end(known, section_start, cut, rest)
     form = ToolFormat(mode, section_start=section_start, section_end=section_end)
     if mode is ToolMode.JSON_NATIVE:
-        return ToolFindings(analyze_json_native(study, layout, form, cut), end_after_calls)
+        tools = analyze_json_native(study, layout, form, cut)
+        if not tools.format.args_field and not tools.format.fun_name_is_key:
+            study.note(
+                "calls are JSON, but their arguments are not a JSON object in it: calls are read as"
+                " content"
+            )
+            return ToolFindings(Tools())
+        return ToolFindings(tools, end_after_calls)
     return ToolFindings(analyze_markup(study, layout, form, cut, known.headers), end_after_calls)
 
 
@@ -70,38 +77,69 @@ def analyze_tool_calls(study: Study, layout: Layout) -> ToolMode:
     return ToolMode.TAG_WITH_JSON if call.value is not None else ToolMode.TAG_WITH_TAGGED
 
 
+@dataclass(frozen=True)
+class Around:
+    """What stands before the calls, between two, and behind them; an array counts as one call."""
+
+    before: str
+    joint: str | None
+    after: str
+
+
 def check_per_call_markers(study: Study, known: Known, layout: Layout) -> tuple[Cut, str, str]:
     """T2: 1 call and 2 calls tell a call's own markers from those around all calls.
 
     Returns (cut at the joint, section start, what follows the last call's own closer).
     """
-    before = pattern(_before_calls(study, known))
-    after = pattern(_after_calls(layout, known))
-    joint = study.glue("call_to_call", calls=2)
-    if joint is None:
-        ends_turn = known.end.after_calls and not shared_words(before, after)
-        return (Cut("", "", before), "", after) if ends_turn else (Cut(after, "", before), "", "")
-    one, two = layout, study.layout(calls=2)
-    study.found(
-        "tools.format.per_call_start", "1 call / 2 calls", one.text, two.text if two else ""
-    )
-    _require_regular_joints(study, joint)
-    cut = cut_joint(before, _inside_turn(pattern(joint), known), after)
-    rest = after[len(cut.end) :]
+    around = _around(study, known, layout)
+    two = study.layout(calls=2)
+    texts = (layout.text, two.text if two else "")
+    study.found("tools.format.per_call_start", "1 call / 2 calls", *texts)
+    if around.joint is None:
+        if known.end.after_calls and not _closes(around.before, around.after):
+            return Cut("", "", around.before), "", around.after
+        return Cut(around.after, "", around.before), "", ""
+    _note_irregular_joints(study)
+    cut = cut_joint(around.before, around.joint, around.after)
+    rest = around.after[len(cut.end) :]
     if two is not None and not rest.strip():  # some show the section's end from 2 calls on
         after = pattern(_after_calls(two, known))
         rest = after[len(cut.end) :] if after.startswith(cut.end) else rest
-    return cut, without_suffix(before, cut.start), rest
+    return cut, without_suffix(around.before, cut.start), rest
 
 
-def _require_regular_joints(study: Study, joint: str) -> None:
+def _around(study: Study, known: Known, layout: Layout) -> Around:
+    """The surroundings of calls, without the brackets of an array."""
+    before = pattern(_before_calls(study, known))
+    after = pattern(_after_calls(layout, known)).rstrip()
+    joint = study.glue("call_to_call", calls=2)
+    joint = None if joint is None else _inside_turn(study, pattern(joint), known)
+    call = layout.calls[0]
+    if call.array is None:
+        return Around(before, joint, after)
+    head = layout.text[call.array.start : call.start]
+    tail = layout.text[call.end : call.array.end]
+    if joint is not None and not (joint.startswith(tail) and joint.endswith(head)):
+        joint = None  # one array holds all calls
+    if joint is not None:
+        joint = without_suffix(without_prefix(joint, tail), head)
+    return Around(without_suffix(before, head), joint, without_prefix(after, tail))
+
+
+def _closes(before: str, after: str) -> bool:
+    """Whether what follows the only call is its closer: it repeats something of the opener."""
+    return after.strip() in before or bool(shared_words(before, after))
+
+
+def _note_irregular_joints(study: Study) -> None:
     """Note where a third call is joined otherwise than a second one."""
     three = study.layout(calls=3)
-    joints = [glue for name, glue in three.joints() if name == "call_to_call"] if three else []
-    if len(joints) == 2 and with_counter(joints[1], joints[0]) != with_counter(joint, joints[1]):
+    seen = [glue for name, glue in three.joints() if name == "call_to_call"] if three else []
+    joints = [pattern(glue) for glue in seen]
+    if len(joints) == 2 and with_counter(joints[1], joints[0]) != with_counter(*joints):
         study.note(
             "a third call is rendered otherwise than a second one, which looks like a mistake in the"
-            f" chat template: {pattern(joints[0])!r} and {pattern(joints[1])!r}; the first is taken"
+            f" chat template: {joints[0]!r} and {joints[1]!r}; the first is taken"
         )
 
 
@@ -140,10 +178,10 @@ def _before_calls(study: Study, known: Known) -> str:
     return shared_end(*seen).lstrip()
 
 
-def _inside_turn(joint: str, known: Known) -> str:
+def _inside_turn(study: Study, joint: str, known: Known) -> str:
     """A joint between calls without a message's end and the next header between them."""
     headers = known.headers
-    if headers is None or not headers.message_end or headers.start not in joint:
+    if headers is None or headers.start != study.header.strip() or headers.start not in joint:
         return joint
     first, _, second = joint.partition(headers.start)
     return without_suffix(first.rstrip(), headers.message_end) + second

@@ -179,15 +179,12 @@ def _with_types(written: Written, known: list[tuple[str, Any, Place]]) -> Writte
     """An attribute before the value names its type."""
     befores = [place.before for _, _, place in known]
     prefix, suffix = shared_start(*befores), shared_end(*befores)
-    spellings: dict[str, str] = {}
+    kinds: dict[str, str] = {}  # by spelling
     for kind, _, place in known:
-        spelling = place.before[len(prefix) : len(place.before) - len(suffix)]
-        spellings[kind] = spelling
-    kinds = list(spellings.items())
-    if len({spelling for _, spelling in kinds}) == 2:
-        other = next(spelling for kind, spelling in kinds if kind != "string")
-        kinds = [("string", spellings["string"]), ("json", other)]
-    types = tuple((spelling, kind) for kind, spelling in kinds)
+        kinds.setdefault(place.before[len(prefix) : len(place.before) - len(suffix)], kind)
+    if len(kinds) == 2 and list(kinds.values())[0] == "string":
+        kinds = dict(zip(kinds, ("string", "json"), strict=True))
+    types = tuple(kinds.items())
     return _with(written, types=types, type_prefix=prefix, value_prefix=suffix)
 
 

@@ -50,6 +50,23 @@ def elements(text: str, array: Value) -> list[Value]:
         at = end
 
 
+def members(text: str, record: Value) -> list[Value]:
+    """The values of an object's members with their places."""
+    found: list[Value] = []
+    at = record.start + 1
+    while True:
+        while text[at] in _SPACE + ",":
+            at += 1
+        if text[at] == "}":
+            return found
+        _, at = _DECODER.raw_decode(text, at)  # the key
+        while text[at] in _SPACE + ":":
+            at += 1
+        data, end = _DECODER.raw_decode(text, at)
+        found.append(Value(at, end, data))
+        at = end
+
+
 def holds(data: Any, needle: str) -> bool:
     """Whether a needle stands anywhere in a JSON value, as a key or inside a string."""
     if isinstance(data, dict):

@@ -111,7 +111,7 @@ class Prober:
         messages = [*shape.opening(), shape.assistant(content, reasoning, calls)]
         follows = user_follows or shape.user_follows
         if follows:
-            messages.append({"role": "user", "content": needles.USER_AGAIN})
+            messages.append(shape.user(needles.USER_AGAIN))
         text = self.render(messages, tools=bool(calls), shape=shape, options=options)
         text = None if text is None else _after(text, needles.USER)
         if follows and text is not None:
@@ -129,9 +129,14 @@ class Prober:
     # -- shapes ------------------------------------------------------------------------------
 
     def _find_content_shape(self) -> None:
-        for shape in (self.shape, replace(self.shape, user_follows=True)):
+        base = self.shape
+        shapes = [base, replace(base, user_follows=True)]
+        if base.parts:
+            shapes.insert(0, replace(base, all_parts=True))
+        for shape in shapes:
             text = self.after_user(content=needles.CONTENT, shape=shape)
-            if text is not None and needles.CONTENT in text:
+            printed = any(f"{quote}type{quote}: " in (text or "") for quote in "\"'")
+            if text is not None and needles.CONTENT in text and not (shape.all_parts and printed):
                 self.shape = shape
                 return
         messages = [*self.shape.opening(), self.shape.assistant(needles.CONTENT, None, ())]
@@ -166,7 +171,7 @@ class Prober:
         message["tool_calls"][0]["id"] = "call_" + needles.IDS[0]
         messages = [*self.shape.opening(), message]
         if self.shape.user_follows:
-            messages.append({"role": "user", "content": needles.USER_AGAIN})
+            messages.append(self.shape.user(needles.USER_AGAIN))
         return self.render(messages, tools=True) is None
 
     def find_reasoning_field(self, options: Options, calls: Sequence[needles.Call] = ()) -> str:

@@ -33,6 +33,8 @@ class Shape:
     tools_always: bool = False
     plain_tools: bool = False  # string parameters only
     no_tools: bool = False  # calls render only where no tools are offered
+    parts: bool = False  # the user's content is a list of parts
+    all_parts: bool = False  # the assistant's is, too
     user_follows: bool = False  # the assistant's message must not be the last one
     reasoning_field: str = ""
     variables: Mapping[str, Any] = field(default_factory=dict)
@@ -43,8 +45,15 @@ class Shape:
 
     def opening(self) -> list[dict[str, Any]]:
         """The messages before the assistant's turn."""
-        system = [{"role": "system", "content": needles.SYSTEM}] if self.system else []
-        return [*system, {"role": "user", "content": needles.USER}]
+        system = [{"role": "system", "content": self._text(needles.SYSTEM)}] if self.system else []
+        return [*system, self.user(needles.USER)]
+
+    def user(self, text: str) -> dict[str, Any]:
+        """A message of the user."""
+        return {"role": "user", "content": self._text(text)}
+
+    def _text(self, text: str) -> Any:
+        return [{"type": "text", "text": text}] if self.parts else text
 
     def assistant(
         self,
@@ -55,6 +64,8 @@ class Shape:
         """The assistant's message."""
         text = content if content is not None or (calls and self.null_content) else ""
         message: dict[str, Any] = {"role": "assistant", "content": text}
+        if self.all_parts:
+            message["content"] = self._text(text) if text else []
         if reasoning is not None and self.reasoning_field == REASONING_PART:
             parts = [{"type": "thinking", "thinking": reasoning}]
             message["content"] = [*parts, {"type": "text", "text": content}] if content else parts
@@ -114,6 +125,7 @@ def _base_shapes() -> Iterator[Shape]:
     for system, tools, plain in itertools.product((False, True), repeat=3):
         if (system or tools) and (tools or not plain):
             yield Shape(system=system, tools_always=tools, plain_tools=plain)
+    yield Shape(parts=True)
 
 
 def call_shapes(base: Shape) -> Iterator[Shape]:
