@@ -135,6 +135,8 @@ class _Printer:
         return regex(rule.body, self.rules)
 
     def _repeated(self, expr: Rep) -> str:
+        if isinstance(expr.item, Ref) and (expr.low, expr.high) == (0, 1):
+            return self.name(expr.item.name) + "?"
         item = self.expr(expr.item, 2)
         suffix = repetition(expr)
         if not suffix.startswith("{"):

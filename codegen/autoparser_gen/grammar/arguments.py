@@ -67,7 +67,9 @@ class ArgumentRules:
     def _in_a_string(self, tool: Tool | None) -> Ref:
         """The object's JSON text as the content of a JSON string."""
         apart = Builder()
-        inner = self._object(apart, Syntax(apart), tool)
+        # Only blanks: an escaped line break begins with the same character as an escaped quote, and
+        # a lexer that takes the longest token could not tell the two apart.
+        inner = self._object(apart, Syntax(apart, space=Lit(" ")), tool)
         for sentence in apart.warnings:
             self.builder.warn(sentence)
         name = f"{tool.slug}-arguments" if tool else "arguments"

@@ -134,13 +134,15 @@ class ResponseGrammar:
 
 
 def seq(*items: Expr | str) -> Expr:
-    """A sequence; strings are literals, nested sequences and empty texts dissolve."""
+    """A sequence; nested ones and empty texts dissolve, literals side by side become one."""
     flat: list[Expr] = []
     for item in map(_expr, items):
-        if isinstance(item, Seq):
-            flat.extend(item.items)
-        elif item != Lit(""):
-            flat.append(item)
+        for part in item.items if isinstance(item, Seq) else (item,):
+            last = flat[-1] if flat else None
+            if isinstance(part, Lit) and isinstance(last, Lit):
+                flat[-1] = Lit(last.text + part.text)
+            elif part != Lit(""):
+                flat.append(part)
     return flat[0] if len(flat) == 1 else Seq(tuple(flat))
 
 

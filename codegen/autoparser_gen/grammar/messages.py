@@ -138,6 +138,9 @@ class Messages:
         recipient = seq(
             _optional_space(headers.recipient), core(headers.recipient), headers.namespace, name
         )
+        if not core(headers.recipient) and isinstance(name, Ref):
+            # With its end, so that a lexer does not take part of another header for a name.
+            return self.builder.token("call-header", seq(name, self._header_end()), capture="name")
         if not headers.channel or not headers.preamble:
             return seq(recipient, self._header_end())
         channel = seq(core(headers.channel), headers.preamble)

@@ -86,7 +86,7 @@ def spelled(expr: Expr, special: Mapping[str, str], never: Sequence[tuple[str, s
         escaped = [Lit(text) for char, text in special.items() if contains(expr, char)]
         hidden = [*((char, char) for char in special), *never]
         if expr.negated:
-            plain = CharClass((*expr.ranges, *hidden), negated=True)
+            plain = CharClass(tuple(dict.fromkeys((*expr.ranges, *hidden))), negated=True)
         else:
             plain = CharClass(without(expr.ranges, hidden))
         return alt(*([plain] if plain.ranges else []), *escaped)
@@ -155,19 +155,21 @@ def _other_than(texts: Sequence[str], char: CharClass, *, may_end: bool) -> Expr
 
 
 class Syntax:
-    """The pieces of one syntax, as rules of a builder; `prefix` keeps two syntaxes apart."""
+    """The pieces of one syntax, as rules of a builder."""
 
-    def __init__(self, builder: Builder, literals: LiteralSyntax = JSON, prefix: str = "") -> None:
-        """Rules are added to the builder when they are asked for."""
+    def __init__(
+        self, builder: Builder, literals: LiteralSyntax = JSON, space: Expr = WHITESPACE
+    ) -> None:
+        """Rules are added to the builder when they are asked for; `space` is whitespace."""
         self.builder = builder
         self.literals = literals
-        self.prefix = prefix
+        self.space = space
 
     # ---- tokens ----
 
     def punctuation(self, name: str, text: str, *, before: bool, after: bool) -> Ref:
         """A token with the whitespace around it that does not count."""
-        ws = opt(whitespace(self.builder))
+        ws = opt(self.builder.token("ws", self.space))
         nothing = Lit("")
         return self.builder.token(
             name, seq(ws if before else nothing, text, ws if after else nothing)
@@ -203,7 +205,7 @@ class Syntax:
 
     def string(self) -> Expr:
         """Any string."""
-        name = self.prefix + "string"
+        name = "string"
         if not self.literals.escapes:
             return self._verbatim_string(name)
         quoted = (seq(quote, many(self._char(quote)), quote) for quote in self.literals.quotes)
@@ -244,7 +246,7 @@ class Syntax:
     def _any_key(self) -> Expr:
         if self.literals.quoted_keys:
             return self.string()
-        return self.builder.token(self.prefix + "key", KEY)
+        return self.builder.token("key", KEY)
 
     def _verbatim_string(self, name: str) -> Expr:
         choices = []
@@ -278,7 +280,7 @@ class Syntax:
 
     def value(self) -> Ref:
         """Any value."""
-        name = self.prefix + "value"
+        name = "value"
         if name in self.builder.rules:
             return Ref(name)
         self.builder.reserve(name)
@@ -288,11 +290,11 @@ class Syntax:
 
     def object(self) -> Ref:
         """Any object."""
-        name = self.prefix + "object"
+        name = "object"
         if name in self.builder.rules:
             return Ref(name)
         self.builder.reserve(name)
-        member = self.prefix + "member"
+        member = "member"
         self.builder.define(
             self.builder.reserve(member), seq(self._any_key(), self.colon(), self.value())
         )
@@ -300,7 +302,7 @@ class Syntax:
 
     def array(self) -> Ref:
         """Any array."""
-        name = self.prefix + "array"
+        name = "array"
         if name in self.builder.rules:
             return Ref(name)
         self.builder.reserve(name)

@@ -1,0 +1,354 @@
+"""The grammar of every kind of format: what it accepts and refuses, in every installed engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import formats
+import pytest
+from engines import engines
+
+from autoparser_gen.errors import GrammarError
+from autoparser_gen.grammar.lower import lower
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+            "required": ["city"],
+        },
+    },
+}
+PING = {"type": "function", "function": {"name": "ping"}}
+TOOLS = [WEATHER, PING]
+
+# For each format: a call of get_weather with days 2, one of ping without arguments, two calls, and
+# what must be refused whenever tools are given.
+CALLS: dict[str, tuple[str, str, str, list[str]]] = {
+    "json in tags": (
+        '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome", "days": 2}}\n</tool_call>',
+        '<tool_call>\n{"name": "ping", "arguments": {}}\n</tool_call>',
+        '<tool_call>{"name":"ping","arguments":{}}</tool_call>\n'
+        '<tool_call>{"name":"get_weather","arguments":{"days":1,"city":"</tool_call>"}}</tool_call>',
+        [
+            '<tool_call>\n{"name": "pin", "arguments": {}}\n</tool_call>',
+            '<tool_call>\n{"name": "get_weather", "arguments": {"days": 2}}\n</tool_call>',
+            '<tool_call>\n{"name": "get_weather", "arguments": {"city": 2}}\n</tool_call>',
+            '<tool_call>\n{"name": "get_weather", "arguments": {"city": "R", "city": "S"}}\n</tool_call>',
+            '<tool_call>\n{"name": "ping", "arguments": {"x": 1}}\n</tool_call>',
+            '<tool_call>\n{"name": "ping", "arguments": {}}',
+        ],
+    ),
+    "json array": (
+        '[TOOL_CALLS][{"name": "get_weather", "arguments": {"city": "Rome", "days": 2}, "id": "a1"}]',
+        '[TOOL_CALLS] [{"name": "ping", "arguments": {}}]',
+        '[TOOL_CALLS][{"name": "ping", "arguments": {}, "id": "a"},'
+        ' {"id": "b", "name": "ping", "arguments": {}}]',
+        ['[TOOL_CALLS][{"name": "pong", "arguments": {}}]', "[TOOL_CALLS][]"],
+    ),
+    "wrapped content": (
+        '<|START_ACTION|>[\n    {"tool_call_id": "0", "tool_name": "get_weather", "parameters":'
+        ' {"city": "Rome", "days": 2}}\n]<|END_ACTION|>',
+        '<|START_ACTION|>[\n    {"tool_call_id": "0", "tool_name": "ping", "parameters": {}}\n]'
+        "<|END_ACTION|>",
+        '<|START_ACTION|>[{"tool_name": "ping", "parameters": {}},\n    {"tool_name": "ping",'
+        ' "parameters": {}}]<|END_ACTION|>',
+        ['<|START_ACTION|>[{"tool_name": "ping", "parameters": {}}]'],
+    ),
+    "bare json": (
+        '{"name": "get_weather", "parameters": {"city": "Rome", "days": 2}}',
+        '{"name": "ping", "parameters": {}}',
+        "",
+        ['{"name": "pong", "parameters": {}}', 'Look:\n{"name": "ping", "parameters": {}}'],
+    ),
+    "name as key": (
+        '<|tools_prefix|>[{"get_weather": {"city": "Rome", "days": 2}}]<|tools_suffix|>',
+        '<|tools_prefix|>[{"ping": {}}]<|tools_suffix|>',
+        '<|tools_prefix|>[{"ping": {}}, {"ping": {}}]<|tools_suffix|>',
+        ['<|tools_prefix|>[{"pong": {}}]<|tools_suffix|>'],
+    ),
+    "json in a string": (
+        'functools[{"name": "get_weather", "arguments": "{\\"city\\": \\"Rome \\\\\\"x\\\\\\"\\",'
+        ' \\"days\\": 2}"}]',
+        'functools[{"name": "ping", "arguments": "{}"}]',
+        'functools[{"name": "ping", "arguments": "{}"}, {"name": "ping", "arguments": "{}"}]',
+        [
+            'functools[{"name": "get_weather", "arguments": "{\\"days\\": 2}"}]',
+            'functools[{"name": "get_weather", "arguments": "{"city": "Rome"}"}]',
+        ],
+    ),
+    "whole object": (
+        '<tool_call>\n[\n  {\n    "type": "function",\n    "function": {\n      "name": "get_weather",\n'
+        '      "arguments": {\n        "city": "Rome",\n        "days": 2\n      }\n    },\n'
+        '    "id": "a"\n  }\n]\n</tool_call>',
+        '<tool_call>[{"function": {"name": "ping", "arguments": {}}}]</tool_call>',
+        '<tool_call>[{"function": {"name": "ping", "arguments": {}}},'
+        ' {"function": {"name": "ping", "arguments": {}}}]</tool_call>',
+        ['<tool_call>[{"name": "ping", "arguments": {}}]</tool_call>'],
+    ),
+    "tag with json": (
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>"
+        '{"city": "Rome", "days": 2}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>ping<｜tool▁sep｜>{}<｜tool▁call▁end｜>"
+        "<｜tool▁calls▁end｜>",
+        "<｜tool▁calls▁begin｜>\n<｜tool▁call▁begin｜>ping<｜tool▁sep｜>{}<｜tool▁call▁end｜>\n"
+        "<｜tool▁call▁begin｜>ping<｜tool▁sep｜>{}<｜tool▁call▁end｜>\n<｜tool▁calls▁end｜>",
+        [
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>pong<｜tool▁sep｜>{}<｜tool▁call▁end｜>"
+            "<｜tool▁calls▁end｜>",
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>ping<｜tool▁sep｜>{}<｜tool▁call▁end｜>",
+        ],
+    ),
+    "id carries name": (
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0"
+        '<|tool_call_argument_begin|>{"city": "Rome", "days": 2}<|tool_call_end|>'
+        "<|tool_calls_section_end|>",
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.ping:12"
+        "<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
+        "",
+        [
+            "<|tool_calls_section_begin|><|tool_call_begin|>functions.ping:x"
+            "<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
+        ],
+    ),
+    "id between": (
+        '[TOOL_CALLS]get_weather[CALL_ID]abcDEF123[ARGS]{"city": "Rome", "days": 2}',
+        "[TOOL_CALLS]ping[CALL_ID]abcDEF123[ARGS]{}",
+        "[TOOL_CALLS]ping[CALL_ID]abcDEF123[ARGS]{}[TOOL_CALLS]ping[CALL_ID]abcDEF124[ARGS]{}",
+        ["[TOOL_CALLS]ping[CALL_ID]abc[ARGS]{}", "[TOOL_CALLS]pong[CALL_ID]abcDEF123[ARGS]{}"],
+    ),
+    "raw values": (
+        "<tool_call>\n<function=get_weather>\n<parameter=city>\nRome </parameter> x\n</parameter>\n"
+        "<parameter=days>\n2\n</parameter>\n</function>\n</tool_call>",
+        "<tool_call>\n<function=ping>\n</function>\n</tool_call>",
+        "<tool_call><function=ping></function></tool_call>\n\n<tool_call>\n<function=get_weather>\n"
+        "<parameter=days>2</parameter><parameter=city></parameter></function></tool_call>",
+        [
+            "<tool_call>\n<function=pin>\n</function>\n</tool_call>",
+            "<tool_call>\n<function=get_weather>\n<parameter=days>\n2\n</parameter>\n</function>\n"
+            "</tool_call>",
+            "<tool_call>\n<function=get_weather>\n<parameter=city>\nx\n</parameter>\n"
+            "<parameter=days>\ntwo\n</parameter>\n</function>\n</tool_call>",
+            "<tool_call>\n<function=get_weather>\n<parameter=city>\nx\n</parameter>\n</function>\n",
+        ],
+    ),
+    "keys and values": (
+        "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value></arg_value> </tool_call> "
+        "x</arg_value>\n<arg_key>days</arg_key>\n<arg_value>2</arg_value>\n</tool_call>",
+        "<tool_call>ping\n</tool_call>",
+        "<tool_call>ping\n</tool_call>\n<tool_call>get_weather\n<arg_key>city</arg_key>\n"
+        "<arg_value>R</arg_value>\n</tool_call>",
+        ["<tool_call>get_weather\n</tool_call>", "<tool_call>ping\n"],
+    ),
+    "section of tags": (
+        '<minimax:tool_call>\n<invoke name="get_weather">\n<parameter name="city">Rome</parameter>\n'
+        '<parameter name="days">2</parameter>\n</invoke>\n</minimax:tool_call>',
+        '<minimax:tool_call>\n<invoke name="ping">\n</invoke>\n</minimax:tool_call>',
+        '<minimax:tool_call>\n<invoke name="ping">\n</invoke>\n<invoke name="ping">\n</invoke>\n'
+        "</minimax:tool_call>",
+        [
+            '<invoke name="ping">\n</invoke>',
+            '<minimax:tool_call>\n<invoke name="ping">\n</invoke>',
+        ],
+    ),
+    "types in tags": (
+        '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="get_weather">\n'
+        '<｜DSML｜parameter name="city" string="true">Rome</｜DSML｜parameter>\n'
+        '<｜DSML｜parameter name="days" string="false">2</｜DSML｜parameter>\n'
+        "</｜DSML｜invoke>\n</｜DSML｜tool_calls>",
+        '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="ping">\n\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>',
+        "",
+        [
+            '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="get_weather">\n'
+            '<｜DSML｜parameter name="city" string="false">Rome</｜DSML｜parameter>\n'
+            "</｜DSML｜invoke>\n</｜DSML｜tool_calls>",
+        ],
+    ),
+    "nested tags": (
+        ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="get_weather">]<]minimax[>[<city>Rome'
+        "]<]minimax[>[</city>]<]minimax[>[<days>2]<]minimax[>[</days>]<]minimax[>[</invoke>\n"
+        "]<]minimax[>[</tool_call>",
+        ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="ping">]<]minimax[>[</invoke>\n'
+        "]<]minimax[>[</tool_call>",
+        "",
+        [
+            ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="get_weather">]<]minimax[>[</invoke>\n'
+            "]<]minimax[>[</tool_call>",
+            ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="get_weather">]<]minimax[>[<city>Rome'
+            "]<]minimax[>[</days>]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
+        ],
+    ),
+    "custom quotes": (
+        '<|tool_call>call:get_weather{city:<|"|>Rome {"x"}<|"|>,days:2}<tool_call|>',
+        "<|tool_call>call:ping{}<tool_call|>",
+        "<|tool_call>call:ping{}<tool_call|><|tool_call>call:ping{}<tool_call|>",
+        [
+            "<|tool_call>call:get_weather{city:Rome}<tool_call|>",
+            "<|tool_call>call:get_weather{days:2}<tool_call|>",
+        ],
+    ),
+    "python list": (
+        "<|tool_call_start|>[get_weather(city='Rome, 'x' y', days=2)]<|tool_call_end|>",
+        "<|tool_call_start|>[ping()]<|tool_call_end|>",
+        "<|tool_call_start|>[ping(), get_weather(city='Rome')]<|tool_call_end|>",
+        [
+            "<|tool_call_start|>[get_weather(days=2)]<|tool_call_end|>",
+            "<|tool_call_start|>[pong()]<|tool_call_end|>",
+        ],
+    ),
+    "python lines": (
+        '<function_calls>get_weather(city="Rome \\"x\\"", days=2)</function_calls>',
+        "<function_calls>ping()</function_calls>",
+        '<function_calls>ping()\nget_weather(city="Rome")</function_calls>',
+        ["<function_calls>get_weather(city=Rome)</function_calls>"],
+    ),
+    "channels": (
+        " to=functions.get_weather<|channel|>commentary json<|message|>"
+        '{"city": "Rome", "days": 2}<|call|>',
+        "<|channel|>commentary to=functions.ping <|constrain|>json<|message|>{}",
+        "",
+        [
+            " to=functions.pong<|channel|>commentary json<|message|>{}",
+            " to=functions.ping<|channel|>final json<|message|>{}",
+        ],
+    ),
+    "recipients": (
+        'get_weather\n{"city": "Rome", "days": 2}',
+        "ping\n{}",
+        "ping\n{}>>>ping\n{}",
+        ["pong\n{}", 'get_weather\n{"days": 2}'],
+    ),
+}
+
+# Content as each format writes it, where that is more than the text itself.
+CONTENT = {
+    "wrapped content": "<|START_RESPONSE|>It rains.<|END_RESPONSE|>",
+    "channels": "<|channel|>final<|message|>It rains.",
+    "recipients": "all\nIt rains.",
+    "section of tags": "Let me see.\n</think>\n\nIt rains.",
+}
+
+
+def _behind_prompt(name: str, text: str) -> str:
+    """Some prompts leave reasoning open, which has to be closed first."""
+    return f"So.\n</think>\n\n{text}" if name == "section of tags" else text
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("tools", [None, TOOLS], ids=["any tool", "tools"])
+def test_calls_are_accepted(name: str, tools: list[Any] | None) -> None:
+    analysis = formats.FORMATS[name]
+    verdicts = engines(lower(analysis, tools=tools), analysis)
+    *good, _ = CALLS[name]
+    texts = [_behind_prompt(name, text) for text in good if text]
+    texts.append(CONTENT.get(name, "It rains."))
+    for engine, accepts in verdicts.items():
+        for text in texts:
+            assert accepts(text), (engine, text)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_the_tools_do_not_permit_is_refused(name: str) -> None:
+    analysis = formats.FORMATS[name]
+    verdicts = engines(lower(analysis, tools=TOOLS, tool_choice="required"), analysis)
+    *good, bad = CALLS[name]
+    cut = [good[0][:end] for end in (len(good[0]) // 3, len(good[0]) // 2, len(good[0]) - 1)]
+    refused = [_behind_prompt(name, text) for text in [*bad, *cut]]
+    refused.append(CONTENT.get(name, "It rains."))
+    for engine, accepts in verdicts.items():
+        assert all(accepts(_behind_prompt(name, text)) for text in good if text), engine
+        for text in refused:
+            assert not accepts(text), (engine, text)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_no_call_where_none_is_wanted(name: str) -> None:
+    analysis = formats.FORMATS[name]
+    verdicts = engines(lower(analysis, tools=TOOLS, tool_choice="none"), analysis)
+    for engine, accepts in verdicts.items():
+        assert accepts(CONTENT.get(name, "It rains.")), engine
+        assert not accepts(_behind_prompt(name, CALLS[name][0])), engine
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if CALLS[name][2]])
+def test_one_call_only(name: str) -> None:
+    analysis = formats.FORMATS[name]
+    verdicts = engines(lower(analysis, tools=TOOLS, parallel=False), analysis)
+    first, _, two, _ = CALLS[name]
+    for engine, accepts in verdicts.items():
+        assert accepts(_behind_prompt(name, first)), engine
+        assert not accepts(_behind_prompt(name, two)), engine
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_one_tool_only(name: str) -> None:
+    analysis = formats.FORMATS[name]
+    verdicts = engines(lower(analysis, tools=TOOLS, tool_choice="ping"), analysis)
+    weather, ping, _, _ = CALLS[name]
+    for engine, accepts in verdicts.items():
+        assert accepts(_behind_prompt(name, ping)), engine
+        assert not accepts(_behind_prompt(name, weather)), engine
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in ("channels", "recipients")])
+def test_lazy_grammars_begin_at_the_call(name: str) -> None:
+    analysis = formats.FORMATS[name]
+    verdicts = engines(lower(analysis, tools=TOOLS, lazy=True), analysis)
+    for engine, accepts in verdicts.items():
+        assert accepts(CALLS[name][0]), engine
+        assert not accepts("It rains."), engine
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_response_schema(name: str) -> None:
+    analysis = formats.FORMATS[name]
+    schema = {"type": "object", "properties": {"sky": {"enum": ["blue"]}}, "required": ["sky"]}
+    verdicts = engines(lower(analysis, tools=TOOLS, response_schema=schema), analysis)
+    content = CONTENT.get(name, "It rains.")
+    for engine, accepts in verdicts.items():
+        assert accepts(content.replace("It rains.", '{"sky": "blue"}')), engine
+        assert not accepts(content.replace("It rains.", '{"sky": "red"}')), engine
+        assert not accepts(content), engine
+        assert accepts(_behind_prompt(name, CALLS[name][0])), engine
+
+
+def test_reasoning_that_the_prompt_opens_is_not_opened_again() -> None:
+    analysis = formats.JSON_IN_TAGS
+    text = "Hm.\n</think>\n\nIt rains."
+    for thinking, whole in ((True, text), (None, "<think>\n" + text), (False, "It rains.")):
+        verdicts = engines(lower(analysis, thinking=thinking), analysis)
+        for engine, accepts in verdicts.items():
+            assert accepts(whole), engine
+            assert accepts("<think>\n" + text) == (thinking is not False), engine
+            assert not accepts("<think>\nnever closed"), engine
+
+
+def test_content_between_reasoning_and_calls() -> None:
+    analysis = formats.JSON_IN_TAGS
+    call = CALLS["json in tags"][1]
+    for engine, accepts in engines(lower(analysis), analysis).items():
+        assert accepts(
+            f"\n<think>\na <tool_call> b\n</think>\n\nIt rains.\n{call}\n{call}\n"
+        ), engine
+        assert accepts(""), engine
+        assert not accepts(f"It rains.\n{call} It rains."), engine
+        assert not accepts("It rains. <think>\nHm.\n</think>"), engine
+
+
+def test_errors_of_the_request() -> None:
+    analysis = formats.JSON_IN_TAGS
+    with pytest.raises(
+        GrammarError, match="no tool is named 'pong'; the list has: get_weather, ping"
+    ):
+        lower(analysis, tools=TOOLS, tool_choice="pong")
+    with pytest.raises(GrammarError, match="no tool that could be called"):
+        lower(analysis, tools=[], tool_choice="required")
+    with pytest.raises(GrammarError, match="'ping' is in the list twice"):
+        lower(analysis, tools=[PING, PING])
+    with pytest.raises(GrammarError, match="no list"):
+        lower(analysis, tools={"name": "ping"})
+    with pytest.raises(GrammarError, match="tool 1 of the list"):
+        lower(analysis, tools=[{"type": "function"}])
