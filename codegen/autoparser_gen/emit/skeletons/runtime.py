@@ -324,13 +324,16 @@ class _Search:
         at = max(start, end - self.longest + 1)
         while (found := self._first.search(text, at, end)) is not None:
             at = found.start()
-            if self.begins(text[at:end]):
+            if self.begins(text, at, end):
                 return at
             at += 1
         return end
 
-    def begins(self, tail: str) -> bool:
-        """Whether a longer marker begins with this text."""
+    def begins(self, text: str, at: int, end: int) -> bool:
+        """Whether a marker that is longer than text[at:end] begins with it."""
+        if end - at >= self.longest:
+            return False
+        tail = text[at:end]
         return any(len(m) > len(tail) and m.startswith(tail) for m in self.markers)
 
     def stops(self) -> re.Pattern[str]:
@@ -518,7 +521,7 @@ class Parser:
         if found is None:
             return False
         at, marker = found
-        if not final and at + len(marker) == end and search.begins(marker):
+        if not final and search.begins(self._buffer, at, end):
             return False  # a longer marker may stand here
         if self._put(at):
             self._scanned = at
@@ -538,9 +541,10 @@ class Parser:
                 self._keep(end)
             return False
         search = place.search
-        if end - at < search.longest and search.begins(self._buffer[at:end]):
+        cut_off = search.begins(self._buffer, at, end)
+        found = search.at.match(self._buffer, at, end) if final or not cut_off else None
+        if found is None and cut_off:
             return self._fall_back() if final and self._undecided else False
-        found = search.at.match(self._buffer, at, end)
         if found is None:
             return self._fail(at)
         row = place.rows[found.group()]
@@ -566,6 +570,8 @@ class Parser:
         start = max(self._from, self._scanned)
         found = self._find(search, start, end)
         stop = found[0] if found else search.hold(self._buffer, start, end)
+        if found and not final and search.begins(self._buffer, stop, end):
+            found = None  # a longer marker may stand there
         if start == self._from:
             self._from = start = _past_space(self._buffer, start, stop)
         if not self._spaced:
@@ -596,9 +602,7 @@ class Parser:
         end, search = self._end(final), self._place.search
         start = max(self._at, self._scanned)
         found = self._find(search, start, end)
-        if found is None or (
-            not final and found[0] + len(found[1]) == end and search.begins(found[1])
-        ):
+        if found is None or (not final and search.begins(self._buffer, found[0], end)):
             stop = end if found is None else found[0]  # a longer marker may stand there
             self._scanned = stop if final else search.hold(self._buffer, start, stop)
             self._value_text(self._scanned)
