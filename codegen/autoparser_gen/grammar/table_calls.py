@@ -145,12 +145,19 @@ class Calls:
         build, form, function, call_id = self.build, self.format, self.function, self.call_id
         assert callable(lay_out_arguments)
         following: Rows = lay_out_arguments()
-        suffix = build.markers_of("NAME_SUFFIX", function.name_suffix, "tools.function.name_suffix")
+        before, counter, suffix_text = function.name_suffix.partition("{index}")
+        suffix = build.markers_of(
+            "NAME_SUFFIX", suffix_text if counter else before, "tools.function.name_suffix"
+        )
         if suffix:
             build.region("after_name", Region("gap"), following)
             following = build.chain(
                 suffix, self.build.only(following) or Go("after_name"), "name_suffix"
             )
+        if counter:  # a number that grows with each call stands behind the name
+            build.region("counter", Region("field", "counter"), following)
+            marker = build.marker("COUNTER_PREFIX", before, "tools.function.name_suffix")
+            following = {marker: Go("counter")}
         if call_id.pos is CallIdPosition.BETWEEN_FUNC_AND_ARGS:
             following = {**following, **self._id_rows(following)}
         carries_name = call_id.pos is CallIdPosition.CARRIES_NAME

@@ -15,6 +15,7 @@ from autoparser_gen.grammar.table_builder import (
     Tables,
     separated,
     space_before,
+    tokens,
 )
 from autoparser_gen.grammar.table_calls import Calls
 from autoparser_gen.grammar.table_headers import has_messages, lay_out_messages
@@ -118,6 +119,13 @@ def _end_rows(build: Builder) -> None:
         if before:
             name = build.marker("END_OF_TURN_WITH_SPACE", before + end, "end_of_turn")
             names.insert(0, name)
+        parts = tokens(end)
+        for number in range(1, len(parts)):  # it may be there in part
+            for part in ("".join(parts[:number]), "".join(parts[number:])):
+                if part in end:
+                    names.append(
+                        build.marker(f"END_OF_TURN_PART_{len(names)}", part, "end_of_turn")
+                    )
     after_calls = build.analysis.end_of_turn_after_calls.strip(SPACE)
     if after_calls:
         names.append(build.marker("END_OF_CALLS", after_calls, "end_of_turn"))
