@@ -63,6 +63,14 @@ class _Printer:
         has_text = any(isinstance(rule.body, Text) for rule in openers.values())
         self._openers = set(openers) if has_text else set()
         texts = [rule.body for rule in grammar.rules if isinstance(rule.body, Text)]
+        # lark puts terminals side by side without grouping their alternatives.
+        self._joined = {
+            item.name
+            for rule in grammar.rules
+            if rule.token and isinstance(rule.body, Seq)
+            for item in rule.body.items
+            if isinstance(item, Ref)
+        }
         self._floors = self._rank_floors()
         self._partial_stops = {stop[0] for text in texts for stop in text.stops if len(stop) > 1}
 
@@ -107,7 +115,8 @@ class _Printer:
         if _is_composed(rule.body):
             priority = ".1" if self._competes_with_text(rule) else ""
             return f"{name}{priority}: {self.expr(rule.body)}"
-        return f"{name}: {_delimited(regex(rule.body, self.rules))}"
+        level = 1 if rule.name in self._joined else 0
+        return f"{name}: {_delimited(regex(rule.body, self.rules, level=level))}"
 
     def _portable_regex(self, rule: Rule) -> str:
         """One regular expression without look-around.
