@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -44,6 +45,6 @@ def _with_progress(results: Iterable[Result], length: int) -> Iterator[Result]:
         length=length,
         label="chat templates",
         show_pos=True,
-        file=click.get_text_stream("stderr"),
+        file=sys.stderr,
     ) as bar:
         yield from bar

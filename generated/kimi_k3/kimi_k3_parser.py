@@ -61,7 +61,7 @@ ID_AROUND_NAME = ("", "")
 
 # ---- Settings of the decoders, and what a server needs to know ----
 
-RAW_TYPES = {
+RAW_TYPES: dict[str, str] = {
     "string": "string",
     "number": "number",
     "boolean": "boolean",

@@ -56,7 +56,7 @@ ID_AROUND_NAME = ("", "")
 
 # ---- Settings of the decoders, and what a server needs to know ----
 
-RAW_TYPES = {}
+RAW_TYPES: dict[str, str] = {}
 RAW_WRAP: tuple[str, str] | None = None
 PYTHON_WORDS = False
 GENERATION_PROMPTS = {

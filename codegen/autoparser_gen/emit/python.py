@@ -147,10 +147,7 @@ def _constants(analysis: Analysis, tables: Tables) -> str:
     lines.append(f"SPACE_AFTER_PROMPT = {python_string(space)}")
     lines.append(f"ID_AROUND_NAME = {_value(_around_name(analysis))}")
     lines += ["", "# ---- Settings of the decoders, and what a server needs to know ----", ""]
-    lines += [
-        f"{name} = {_value(value)}" if name != "RAW_WRAP" else _wrap(value)
-        for name, value in tables.settings.items()
-    ]
+    lines += [_setting(name, value) for name, value in tables.settings.items()]
     prompts = analysis.generation_prompts
     lines.append(
         "GENERATION_PROMPTS = "
@@ -176,8 +173,11 @@ def _around_name(analysis: Analysis) -> tuple[str, str]:
     return (call_id.prefix, call_id.suffix) if carries else ("", "")
 
 
-def _wrap(value: object) -> str:
-    return f"RAW_WRAP: tuple[str, str] | None = {_value(value)}"
+def _setting(name: str, value: object) -> str:
+    """A setting of a decoder; empty values need their type said."""
+    types = {"RAW_WRAP": "tuple[str, str] | None", "RAW_TYPES": "dict[str, str]"}
+    annotation = f": {types[name]}" if name in types else ""
+    return f"{name}{annotation} = {_value(value)}"
 
 
 def _constant(name: str, marker: Marker) -> str:
