@@ -37,13 +37,14 @@ class Pool:
 
 
 def _with_progress(results: Iterable[Result], length: int) -> Iterator[Result]:
-    import click
+    from click.termui import progressbar
+    from click.utils import get_text_stream
 
-    with click.progressbar(
+    with progressbar(
         results,
         length=length,
         label="chat templates",
         show_pos=True,
-        file=click.get_text_stream("stderr"),
+        file=get_text_stream("stderr"),
     ) as bar:
         yield from bar
