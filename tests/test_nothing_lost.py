@@ -18,7 +18,7 @@ from walks import TOOLS, damaged, markers_of, noise, walk
 
 from autoparser_gen.pool import Pool
 
-INPUTS = int(os.environ.get("AUTOPARSER_FUZZ_INPUTS", "204000"))
+INPUTS = int(os.environ.get("AUTOPARSER_FUZZ_INPUTS", "20000"))
 SEED = int(os.environ.get("AUTOPARSER_FUZZ_SEED", "0"))
 SHORT = 16  # texts up to here are cut in every way
 LONGEST = 160
