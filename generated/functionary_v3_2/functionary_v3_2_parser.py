@@ -127,6 +127,10 @@ TRANSITIONS: dict[str, dict[str, Go]] = {
 _SPACE = " \t\r\n"
 _SPACE_RUN = re.compile(r"[ \t\r\n]*")
 _BLANK = " \t"
+_quoted = json.JSONEncoder(ensure_ascii=False).encode  # a string as JSON
+_SearchIn = Callable[[str], object]
+_NEVER: _SearchIn = re.compile(r"(?!)").search
+_new = tuple.__new__  # makes a Delta of all its fields, in a third of the time of Delta(...)
 # What has been looked for in a text: from where, up to where, and what stands there.
 _Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
 # What a name in markup can be made of: no whitespace, quotes, brackets or control characters.
@@ -259,7 +263,6 @@ class _Call:
         self.id: str | None = None
         self.index: int | None = None  # set once it has been announced in a delta
         self.arguments: list[str] = []  # pieces of JSON text
-        self.sent = 0  # how many of them are out as deltas
         self.keys: set[str] = set()  # arguments in markup that are there already
         self.key = ""  # the one whose value is being read
         self.type = ""  # the type that the markup gives it
@@ -299,11 +302,17 @@ class _Place:
         self.text_kind = "content" if self.is_reasoning and not splits else region.collects
         self.before: _Place | None = None  # the region of `otherwise`
         self.rows: dict[str, _Row] = {}
+        self.read: Callable[[Parser, bool], bool] = getattr(Parser, f"_read_{region.kind}")
 
     @cached_property
     def search(self) -> _Search:
         """The search for all of its markers."""
         return _Search(self.rows.values())
+
+    @cached_property
+    def stops(self) -> _SearchIn:
+        """The search which finds nothing in a piece of text that is no part of a marker."""
+        return self.search.stops()
 
     @cached_property
     def closers(self) -> _Search:
@@ -420,15 +429,17 @@ class _Search:
         tail = text[at:end]
         return any(len(m) > len(tail) and m.startswith(tail) for m in self.markers)
 
-    def stops(self) -> re.Pattern[str]:
-        """Where this finds nothing in a piece of text, the piece is no part of a marker."""
-        stops = {_core(m)[0] for m in self.markers} | {*self.bare, *("\n" if self.bare else "")}
-        leads = {m[0] for m in self.markers} - stops
-        longest = max((len(m) - len(_core(m)) for m in self.markers), default=0)
-        parts = ["".join(map(re.escape, sorted(chars))) for chars in (stops, leads)]
-        ways = [f"[{parts[0]}]"] if stops else []
-        ways += [rf"[{parts[1]}][{_SPACE}]{{0,{longest}}}\Z"] if leads else []
-        return re.compile("|".join(ways) or r"(?!)")
+    def stops(self) -> _SearchIn:
+        """The search which finds nothing in a piece of text that is no part of a marker."""
+        cores = {_core(m) for m in self.markers}
+        ways = {re.escape(core[:3]) for core in cores}
+        ways |= {re.escape(core[:size]) + r"\Z" for core in cores for size in (1, 2)}
+        if self.bare:
+            ways |= {rf"\n[{_BLANK}\r]*\Z", *map(re.escape, self.bare)}
+        leads = {m[: len(m) - len(_core(m))] for m in self.markers} - {""}
+        # Up to the end there is only whitespace then, and not much of it.
+        ways |= {rf"{re.escape(m[0])}[{_SPACE}]{{0,{len(m)}}}\Z" for m in leads}
+        return re.compile("|".join(sorted(ways)) or r"(?!)").search
 
 
 def _core(marker: str) -> str:
@@ -467,10 +478,11 @@ class Parser:
         self._from = 0  # index into _buffer: where the region's own text begins
         self._scanned = 0  # index into _buffer: what lies before it need not be looked at again
         self._known: _Known = {}
+        self.decoded = 0  # index into _buffer: up to there a decoder has read ahead in vain
         self._undecided = False  # the marker at _at may turn out to be text
         self._spaced = False  # whitespace has ended the name or key that is being read
         self._skip = ""  # whitespace that is removed after the last marker, as far as it is there
-        self._space: list[str] = []  # whitespace in text: what follows decides what it is
+        self._space = ""  # whitespace in text: what follows decides what it is
         self._blank = True  # the text since the last marker is only whitespace
         self._line_blank = True  # the line so far is only whitespace
         self._text = places.get("content", self._place)  # the text region that was left last
@@ -485,6 +497,11 @@ class Parser:
         self._draft_calls: list[ToolCall] = []
         self._next_index = 0
         self._finished = False
+        self._flow: list[str] | None = None  # `feed` puts text there while `_stops` finds nothing
+        self._flow_from = 0  # what comes behind that is not counted in _position yet
+        self._stops: _SearchIn = _NEVER
+        self._direct: Decoder | None = None  # the same for a value
+        self._value_stops: _SearchIn | None = None
         self._position = 0  # characters accounted for
         self._incomplete = ""
         self._calls: list[ToolCall] = []
@@ -501,22 +518,26 @@ class Parser:
 
     def feed(self, chunk: str) -> list[Delta]:
         """Read a piece of text of any length; returns the changes that are now certain."""
-        if self._finished:
-            raise RuntimeError("feed() after finish(): a parser reads one turn")
-        if chunk:
-            before = len(self._buffer)
-            buffer, self._buffer = self._buffer, ""  # one reference: += can grow it in place
-            buffer += chunk
-            self._buffer = buffer
-            if self._draft is not None:
-                self._watch_draft(before)
-            self._run(False)
-        out, self._out = self._out, []
-        return out
+        flow = self._flow
+        if flow is None or self._stops(chunk) is not None:
+            return self._feed(chunk)
+        # Text in which nothing ends: what `_put` and `_give` do, without their calls.
+        if self._space or chunk[-1:] in _SPACE:
+            body = chunk.rstrip(_SPACE)
+            if not body:
+                self._hold_space(chunk)
+                return []
+            space, self._space = self._space, chunk[len(body) :]
+            chunk = space + body
+        flow.append(chunk)
+        if flow is self._content:
+            return [_new(Delta, (chunk, "", None, None, "", "", False, ""))]
+        return [_new(Delta, ("", chunk, None, None, "", "", False, ""))]
 
     def finish(self) -> list[Delta]:
         """The text has ended: returns the last changes."""
         if not self._finished:
+            self._leave_flow()
             self._run(True)
             self._settle()
             self._finished = True
@@ -539,34 +560,73 @@ class Parser:
     @property
     def spans(self) -> list[Span]:
         """What each character accounted for so far is, without gaps."""
+        self._leave_flow()
         last = Span(self._span_kind, self._span_start, self._position)
         return [*self._spans, last] if last.start < last.end else list(self._spans)
 
     # ---- The loop: a step reads up to the next marker or the end of a field or value ----
 
+    def _feed(self, chunk: str) -> list[Delta]:
+        """What `feed` does with a piece that is not all text."""
+        decoder, held, stops = self._direct, self._held, self._value_stops
+        if decoder is None or held is None or (stops is not None and stops(chunk) is not None):
+            self._read(chunk)
+        else:  # what `_read_data` or `_read_raw` does, without the buffer
+            at = decoder.read(chunk, 0, len(chunk))
+            if at < len(chunk) or decoder.done or decoder.failed or decoder.completed:
+                self._buffer = chunk
+                self._end_data(decoder, at, False)
+                self._read("")
+            else:
+                held.append(chunk)
+        out, self._out = self._out, []
+        return out
+
+    def _read(self, chunk: str) -> None:
+        if self._finished:
+            raise RuntimeError("feed() after finish(): a parser reads one turn")
+        self._leave_flow()
+        before = len(self._buffer)
+        buffer, self._buffer = self._buffer, ""  # one reference: += can grow it in place
+        buffer += chunk
+        self._buffer = buffer
+        if self._draft is not None:
+            self._watch_draft(before)
+        self._run(False)
+        self._enter_flow()
+
+    def _enter_flow(self) -> None:
+        """See whether text or a value goes on here, with nothing held back."""
+        place = self._place
+        if self._buffer or self._skip or self._draft is not None:
+            return
+        if self._decoder is not None:
+            self._direct = self._decoder
+            self._value_stops = place.stops if place.kind == "raw" else None
+        elif place.kind == "text" and self._span_kind == place.text_kind and not self._blank:
+            flows = {"content": self._content, "reasoning": self._reasoning}
+            flow = flows.get(self._span_kind)
+            if flow is not None and not (self._line_blank and place.search.bare):
+                self._flow, self._flow_from, self._stops = flow, len(flow), place.stops
+
+    def _leave_flow(self) -> None:
+        if self._flow is not None:
+            self._position += sum(map(len, self._flow[self._flow_from :]))
+        self._flow = self._direct = None
+
     def _run(self, final: bool) -> None:
         self._known.clear()
-        while self._step(final):
+        self.decoded = 0
+        while self._place.read(self, final):
             pass
-        if self._at:
+        if self._at == len(self._buffer):
+            self._buffer = ""
+            self._at = self._from = self._scanned = 0
+        elif self._at:
             self._buffer = self._buffer[self._at :]
             self._from = max(0, self._from - self._at)
             self._scanned = max(0, self._scanned - self._at)
             self._at = 0
-
-    def _step(self, final: bool) -> bool:
-        kind = self._place.kind
-        if kind == "text":
-            return self._read_text(final)
-        if kind == "gap":
-            return self._read_gap(final)
-        if kind == "field":
-            return self._read_field(final)
-        if kind == "raw":
-            return self._read_raw(final)
-        if kind == "data":
-            return self._read_data(final)
-        return self._read_end(final)
 
     def _end(self, final: bool) -> int:
         """Index up to which the buffer may be read: a draft stops where the reasoning may close."""
@@ -593,7 +653,7 @@ class Parser:
         elif self._take(place.search, start, end, final):
             return True
         stop = end if final else place.search.hold(self._buffer, start, end)
-        if not self._put(stop):
+        if not self._put_up_to(stop):
             return True  # what was a draft is reasoning, where other markers count
         self._scanned = stop
         return False
@@ -607,7 +667,7 @@ class Parser:
         at, marker = found
         if not final and search.begins(self._buffer, at, end):
             return False  # a longer marker may stand here
-        if self._put(at):
+        if self._put_up_to(at):
             self._scanned = at
             row = self._place.rows[marker]
             self._follow(row, at, at if row.stays else at + len(marker))
@@ -718,10 +778,14 @@ class Parser:
         """A value that says itself where it ends."""
         if self._decoder is None:
             self._decoder = DECODERS[self._place.name](self)
-        decoder, end = self._decoder, self._end(final)
-        undecided = bool(self._place.otherwise)
+        decoder = self._decoder
         decoder.final = final
-        at = decoder.read(self._buffer, max(self._from, self._scanned), end)
+        at = decoder.read(self._buffer, max(self._from, self._scanned), self._end(final))
+        return self._end_data(decoder, at, final)
+
+    def _end_data(self, decoder: Decoder, at: int, final: bool) -> bool:
+        """The value has been read up to an index: see whether it has ended there."""
+        undecided = bool(self._place.otherwise)
         if undecided and final and not decoder.done and decoder.ends():
             self._cut_off()
             return False
@@ -867,41 +931,46 @@ class Parser:
         end = at == len(self._buffer)
         found = "the end of the text" if end else repr(self._buffer[at : at + 20])
         drafted = [entry[1] for entry in self._draft or () if not isinstance(entry, Delta)]
-        pending = [*drafted, *self._space, self._held_space, *(self._held or ())]
+        pending = [*drafted, self._space, self._held_space, *(self._held or ())]
         position = self._position + sum(map(len, pending)) + at - self._at
         raise ParseError(position, expected, found)
 
     # ---- Text outside of calls, and the whitespace in it ----
 
-    def _put(self, stop: int) -> bool:
-        """Text up to an index; False where it shows that the calls in reasoning were a draft."""
-        text = self._buffer[self._at : stop]
-        self._at = stop
-        if not text:
-            return True
+    def _put_up_to(self, stop: int) -> bool:
+        start, self._at = self._at, stop
+        return start == stop or self._put(self._buffer[start:stop])
+
+    def _put(self, text: str) -> bool:
+        """Further text; False where it shows that the calls in reasoning were a draft."""
         body = text.rstrip(_SPACE)
+        space = text[len(body) :]
         if self._draft is not None and body:
             self._cancel_draft(text)
             return False
-        if self._place.search.bare:
-            newline = text.rfind("\n")
-            self._line_blank = (newline >= 0 or self._line_blank) and not text[newline + 1 :].strip(
-                _BLANK
-            )
+        if "\n" in text:
+            self._line_blank = not text[text.rfind("\n") + 1 :].strip(_BLANK)
+        elif body:
+            self._line_blank = False
         if body:
-            self._give(self._place.text_kind, "".join(self._space) + body)
-            self._space.clear()
+            body, self._space = self._space + body, ""
+            self._give(self._place.text_kind, body)
             self._blank = False
-        if len(body) < len(text):
-            self._space.append(text[len(body) :])
+        if space:
+            self._hold_space(space)
         return True
+
+    def _hold_space(self, space: str) -> None:
+        held, self._space = self._space, ""  # one reference: += can grow it in place
+        held += space
+        self._space = held
 
     def _joint(self, before: bool) -> None:
         """A marker follows: decide what the whitespace before it is."""
         if self._space:
             kind = "separator" if before or self._blank else self._place.text_kind
-            self._give(kind, "".join(self._space))
-            self._space.clear()
+            self._give(kind, self._space)
+            self._space = ""
 
     def _give(self, kind: str, text: str) -> None:
         """Account for a piece of text outside of calls."""
@@ -917,10 +986,10 @@ class Parser:
         self._position += len(text)
         if kind == "content":
             self._content.append(text)
-            self._out.append(Delta(content=text))
+            self._out.append(_new(Delta, (text, "", None, None, "", "", False, "")))
         elif kind == "reasoning":
             self._reasoning.append(text)
-            self._out.append(Delta(reasoning_content=text))
+            self._out.append(_new(Delta, ("", text, None, None, "", "", False, "")))
         elif kind == "incomplete":
             self._incomplete += text
             self._out.append(Delta(incomplete=text))
@@ -933,8 +1002,7 @@ class Parser:
             self._draft, self._draft_place = [], self._place
         self._held_blank = self._blank
         if row.before or self._blank:
-            self._held_space = "".join(self._space)
-            self._space.clear()
+            self._held_space, self._space = self._space, ""
         else:
             self._joint(False)
         self._held, self._call, self.bare = [], None, row.bare
@@ -968,7 +1036,7 @@ class Parser:
             opening = ", " if call.keys else "{"
             call.keys.add(text)
             call.key, call.type = text, ""
-            self.call_arguments(opening + json.dumps(text, ensure_ascii=False) + ": ")
+            self.call_arguments(f"{opening}{_quoted(text)}: ")
         return True
 
     def call_name(self, name: str, announce: bool = True) -> bool:
@@ -990,10 +1058,12 @@ class Parser:
 
     def call_arguments(self, text: str) -> None:
         """A further piece of the arguments' JSON text; it waits for the name."""
-        call = self.call
+        call = self._call or self.call
         call.arguments.append(text)
         if call.index is not None:
-            self._send_arguments(call)
+            if text:
+                out = self._out if self._draft is None else self._draft
+                out.append(_new(Delta, ("", "", call.index, None, "", text, False, "")))
         elif call.name:
             self._announce(call)
 
@@ -1010,16 +1080,16 @@ class Parser:
 
     def _announce(self, call: _Call) -> None:
         if self._stream_arguments:
-            call.index = self._next_index
-            self._next_index += 1
-            self._emit(Delta(index=call.index, id=call.id, name=call.name))
-            self._send_arguments(call)
+            self._begin(call)
 
-    def _send_arguments(self, call: _Call) -> None:
-        text = "".join(call.arguments[call.sent :])
-        call.sent = len(call.arguments)
-        if text:
-            self._emit(Delta(index=call.index, arguments=text))
+    def _begin(self, call: _Call) -> None:
+        """The deltas of all that is known of a call; further arguments go out as they come."""
+        call.index = self._next_index
+        self._next_index += 1
+        self._emit(Delta(index=call.index, id=call.id, name=call.name))
+        arguments = "".join(call.arguments)
+        if arguments:
+            self._emit(Delta(index=call.index, arguments=arguments))
 
     def _emit(self, delta: Delta) -> None:
         if self._draft is None:
@@ -1036,20 +1106,18 @@ class Parser:
         self._give("call" if call is not None else "marker", text)
         if call is None:
             return
-        if not call.arguments:
-            call.arguments.append("{}")
-        elif call.keys:
-            call.arguments.append("}")
         late = call.id is None and self._make_id is not None
         if call.id is None and self._make_id is not None:
             call.id = self._make_id()
+        closing = "{}" if not call.arguments else "}" if call.keys else ""
+        call.arguments.append(closing)
         if call.index is None:
-            call.index = self._next_index
-            self._next_index += 1
-            self._emit(Delta(index=call.index, id=call.id, name=call.name))
-        elif late:
-            self._emit(Delta(index=call.index, id=call.id))
-        self._send_arguments(call)
+            self._begin(call)
+        else:
+            if late:
+                self._emit(Delta(index=call.index, id=call.id))
+            if closing:
+                self._emit(Delta(index=call.index, arguments=closing))
         done = ToolCall(call.name, "".join(call.arguments), call.id)
         (self._calls if self._draft is None else self._draft_calls).append(done)
 
@@ -1080,16 +1148,15 @@ class Parser:
         before = "".join(entry[1] for entry in drafted if not isinstance(entry, Delta))
         indexes = [d.index for d in drafted if isinstance(d, Delta) and d.index is not None]
         self._next_index = min(indexes, default=self._next_index)
-        held = self._held_space + "".join(self._held or ()) + "".join(self._space)
+        held = self._held_space + "".join(self._held or ()) + self._space
         self._held = self._call = self._decoder = None
         self._held_space, self._undecided, self._skip = "", False, ""
-        self._space.clear()
         self._draft_calls.clear()
         self._place, self._from, self._scanned = self._draft_place, self._at, self._at
         text = before + held + text
         body = text.rstrip(_SPACE)
         self._give("reasoning", body)
-        self._space = [text[len(body) :]] if len(body) < len(text) else []
+        self._space = text[len(body) :]
         self._blank = False
 
     def _release_draft(self) -> None:
@@ -1122,11 +1189,11 @@ class Parser:
         if self._draft is not None:
             self._release_draft()
         after_marker = self._blank and self._position > 0
-        self._space.append(self._buffer[self._at :])
+        self._hold_space(self._buffer[self._at :])
         self._at = len(self._buffer)
         kind = self._place.text_kind or "content"
-        self._give("separator" if after_marker else kind, "".join(self._space))
-        self._space.clear()
+        self._give("separator" if after_marker else kind, self._space)
+        self._space = ""
 
     def _settle_call(self, held: list[str]) -> None:
         """The text ends inside a call, or between two of them."""
@@ -1164,7 +1231,7 @@ class Parser:
             self._buffer, self._undecided = kept, False
             self._at = self._from = 0
             self._scanned = len(kept)
-        self._space.clear()
+        self._space = ""
         self._out.clear()
         self._spans.clear()
         self._content.clear()
@@ -1175,7 +1242,7 @@ class Parser:
         if self._held is not None:
             self._held.clear()
         if self._call is not None:
-            self._call.index, self._call.sent = None, 0
+            self._call.index = None
 
 
 def _past_space(text: str, at: int, end: int) -> int:
@@ -1334,9 +1401,19 @@ _NUMBER_CLASS |= {char: char for char in "0.+-"}
 
 # ==== Begin JSON block (identical in every file that has it) ====
 
-_STRING_RUN = re.compile(r'[^"\\\x00-\x1f]*')
+_STRING_RUN = r'[^"\\\x00-\x1f]*'
+_KEY_TOKEN = re.compile(rf'"({_STRING_RUN})"[ \t\r\n]*:')
+_STRING_TOKEN = re.compile(f'"{_STRING_RUN}"')
+# A number or word and, unread, what shows that it ends there.
+_SCALAR_TOKEN = re.compile(
+    r"(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null)(?=[ \t\r\n,\]}])"
+)
+# Escapes and what stands between them. The repetition has a limit because `re` needs memory for each round.
+_SPECIAL = re.compile(r'["\\\x00-\x1f]')  # what is no plain character of a string
+_ESCAPES_RUN = re.compile(rf'(?:{_STRING_RUN}\\["\\/bfnrt]){{0,99}}{_STRING_RUN}')
 _SIMPLE_ESCAPES = frozenset('"\\/bfnrt')
 _WORDS = {"t": "true", "f": "false", "n": "null"}
+_IN_PIECES = ("string", "number", "word", "escape")  # what is read piece by piece
 
 
 def _refuse(text: str) -> Any:
@@ -1360,10 +1437,11 @@ class JsonValue:
     `done` once it is closed, a number or word by the first character behind it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, parser: Parser | None = None) -> None:
         self.done = False
         self.failed = False
         self.kind = ""  # the first character of the value
+        self._parser = parser
         self._stack: list[set[str] | None] = []  # the keys of each open object, None for an array
         self._expect = "value"
         self._key: list[str] | None = None  # pieces of the key being read
@@ -1384,47 +1462,91 @@ class JsonValue:
                 at = self._read_string(text, at, end)
             elif self._expect == "number":
                 at = self._read_number(text, at)
+            elif self._expect in ("word", "escape"):
+                at += self._take(text[at])
             else:
-                at = _past_space(text, at, end) if self._expect not in ("word", "escape") else at
-                if at < end and self._take(text[at]):
-                    at += 1
+                at = self._read_structure(text, at, end)
         return at
 
     def _read_whole(self, text: str, at: int) -> int:
         """The index behind a container that closes within the text, found by the C decoder; else 0."""
-        if self.kind not in "{[":
+        if self.kind not in "{[" or (self._parser is not None and at < self._parser.decoded):
             return 0
         try:
             close: int = _WHOLE.raw_decode(text, at)[1]
+        except json.JSONDecodeError:
+            return 0  # not closed yet, or not JSON, which reading step by step will find out
         except (ValueError, RecursionError):
-            return 0  # not closed yet, not JSON, or too deep: read it step by step
+            if self._parser is not None:  # it may have read on for long: not once more
+                self._parser.decoded = len(text)
+            return 0
         self.done = True
         return close
 
+    def _read_structure(self, text: str, at: int, end: int) -> int:
+        """Punctuation and whole tokens, up to a token that is read piece by piece."""
+        while at < end and not self.done and self._expect not in _IN_PIECES:
+            char, expect = text[at], self._expect
+            if char in _SPACE:
+                at += 1
+                if at < end and text[at] in _SPACE:
+                    at = _past_space(text, at, end)
+            elif char in "]}":
+                self.failed = not self._take_closer(char)
+                at += not self.failed
+            elif expect == "value" or expect == "value or ]":
+                at = self._begin_value(text, at, end)
+            elif expect == "key" or expect == "key or }":
+                at = self._begin_key(text, at, end)
+            else:
+                self.failed = char != ("," if expect == "comma" else ":")
+                is_key = expect == "comma" and self._stack[-1] is not None
+                self._expect = "key" if is_key else "value"
+                at += not self.failed
+            if self.failed:
+                break
+        return at
+
+    def _begin_value(self, text: str, at: int, end: int) -> int:
+        char = text[at]
+        whole = (_STRING_TOKEN if char == '"' else _SCALAR_TOKEN).match(text, at, end)
+        if whole is not None:
+            self._close()
+            return whole.end()
+        self.failed = not self._open(char)
+        return at if self.failed else at + 1
+
+    def _begin_key(self, text: str, at: int, end: int) -> int:
+        whole = _KEY_TOKEN.match(text, at, end)
+        if whole is not None:
+            self._expect = "value"
+            return whole.end() if self._add_key(whole[1]) else whole.end(1)
+        self.failed = text[at] != '"'
+        self._key, self._expect = [], "string"
+        return at if self.failed else at + 1
+
+    def _take_closer(self, char: str) -> bool:
+        fits = self._expect == "comma" or self._expect.endswith(char)
+        if not fits or not self._stack or char != ("]" if self._stack[-1] is None else "}"):
+            return False
+        self._stack.pop()
+        self._close()
+        return True
+
     def _take(self, char: str) -> bool:
-        """Take one character that is no part of a string's run or a number."""
-        expect = self._expect
-        if expect == "word":
+        """Take one character of a word or an escape."""
+        if self._expect == "escape":
+            fits = self._take_escape(char)
+        else:
             fits = self._word.startswith(char)
             self._word = self._word[1:]
             if fits and not self._word:
                 self._close()
-        elif expect == "escape":
-            fits = self._take_escape(char)
-        elif expect in ("value", "value or ]"):
-            fits = (char == "]" and expect != "value" and self._pop(None)) or self._open(char)
-        elif expect in ("key", "key or }"):
-            fits = char == '"' or (char == "}" and expect != "key" and self._pop(set()))
-            if char == '"':
-                self._key, self._expect = [], "string"
-        elif expect == ":":
-            fits, self._expect = char == ":", "value"
-        else:
-            fits = self._take_comma(char)
         self.failed = not fits
         return fits
 
     def _open(self, char: str) -> bool:
+        """A value begins; False where none begins so."""
         if char == '"':
             self._expect = "string"
         elif char == "{":
@@ -1442,25 +1564,15 @@ class JsonValue:
             return False
         return True
 
-    def _take_comma(self, char: str) -> bool:
-        keys = self._stack[-1]
-        if char == ",":
-            self._expect = "value" if keys is None else "key"
-            return True
-        return char == ("]" if keys is None else "}") and self._pop(keys)
-
-    def _pop(self, keys: set[str] | None) -> bool:
-        self._stack.pop()
-        self._close()
-        return True
-
     def _close(self) -> None:
         self._expect = "comma"
         self.done = not self._stack
 
     def _read_string(self, text: str, at: int, end: int) -> int:
-        found = _STRING_RUN.match(text, at, end)
-        stop = at if found is None else found.end()
+        found = _SPECIAL.search(text, at, end)
+        stop = end if found is None else found.start()
+        if stop < end and text[stop] == "\\":
+            stop = _match_end(_ESCAPES_RUN, text, stop, end)
         if self._key is not None:
             self._key.append(text[at:stop])
         if stop == end:
@@ -1470,23 +1582,24 @@ class JsonValue:
             if self._key is not None:
                 self._key.append("\\")
         elif text[stop] != '"':
-            self.failed = True
+            self.failed = text[stop] < " "
             return stop
         elif self._key is None:
             self._close()
         else:
-            return self._end_key(stop)
+            key = json.loads('"' + "".join(self._key) + '"')
+            self._key, self._expect = None, ":"
+            return stop + 1 if self._add_key(key) else stop
         return stop + 1
 
-    def _end_key(self, at: int) -> int:
-        """The closing quote of a key: a key that stands twice makes the object invalid."""
-        key, keys = json.loads('"' + "".join(self._key or ()) + '"'), self._stack[-1]
+    def _add_key(self, key: str) -> bool:
+        """A key that stands twice makes the object invalid."""
+        keys = self._stack[-1]
         if keys is None or key in keys:
             self.failed = True
-            return at
+            return False
         keys.add(key)
-        self._key, self._expect = None, ":"
-        return at + 1
+        return True
 
     def _take_escape(self, char: str) -> bool:
         if self._key is not None:
@@ -1520,7 +1633,7 @@ class JsonArguments(Decoder):
 
     def __init__(self, parser: Parser) -> None:
         self._parser = parser
-        self._value = JsonValue()
+        self._value = JsonValue(parser)
 
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from autoparser_gen.emit.skeletons.json_values import JsonValue
+from autoparser_gen.emit.skeletons.json_values import _KEY_TOKEN, JsonValue
 from autoparser_gen.emit.skeletons.runtime import Decoder, Parser, _past_space
 
 NAME_FIELD = "name"
@@ -16,6 +16,11 @@ CALLS_IN_ARRAY = True
 ARGUMENTS_AS_STRING = False
 
 # ==== Begin JSON calls block (identical in every file that has it) ====
+
+_ARGUMENTS = frozenset((ARGUMENTS_FIELD, "arguments", "parameters"))
+_ID = {ID_FIELD: "id"} if ID_FIELD else {}
+_FIELDS = {NAME_FIELD: "name", **dict.fromkeys(_ARGUMENTS, "arguments"), **_ID}
+_OUTER_FIELDS = {FUNCTION_FIELD: "function", **_ID}  # around the object of FUNCTION_FIELD
 
 
 class JsonCalls(Decoder):
@@ -32,56 +37,64 @@ class JsonCalls(Decoder):
         self._depth = 0  # 2 inside the object of FUNCTION_FIELD
         self._field = ""
         self._fields: set[str] = set()
-        self._value: JsonValue | None = None
-        self._pieces: list[str] = []  # of a value that is not passed on as it comes
+        self._arguments: JsonValue | None = None  # passed on as they come
+        self._value: JsonValue | None = None  # a key, or any other value
+        self._pieces: list[str] = []  # of it
 
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
-        while not self.done and not self.failed and not self.completed:
+        if self._arguments is not None:
+            at = self._read_arguments(self._arguments, text, at, end)
+        while at < end and not (self.done or self.failed or self.completed):
             if self._value is not None:
-                at = self._read_value(text, at, end)
-                if self._value is not None or self.failed:
-                    return at
-                continue
-            at = _past_space(text, at, end)
-            if at == end:
-                break
-            stop = self._take(text[at], at)
-            if self.failed:
-                break
-            at = stop
+                at = self._read_value(self._value, text, at, end)
+            elif self._arguments is not None:
+                at = self._read_arguments(self._arguments, text, at, end)
+            else:
+                at = _past_space(text, at, end)
+                if at < end:
+                    at = self._take(text, at, end)
         return at
 
     def ends(self) -> bool:
         """The text has ended: whether the last call is complete, if not the array."""
         return self._expect == ", or ]"
 
-    def _take(self, char: str, at: int) -> int:
-        """Take one character of the call's own structure."""
-        expect = self._expect
+    def _take(self, text: str, at: int, end: int) -> int:
+        """Take what stands here of the call's own structure; returns the index behind it."""
+        char, expect = text[at], self._expect
+        if char == '"' and expect in ('"', '" or }'):
+            return self._begin_key(text, at, end)
         if expect == "[":
             self._expect, self.failed = "{ or ]", char != "["
         elif expect in ("{", "{ or ]"):
             self._take_opening(char)
         elif expect == ":":
-            self._expect, self.failed = "", char != ":"
-            self._value = JsonValue()
-            self._pieces = []
+            self.failed = char != ":"
+            self._begin_value()
         elif expect == ", or }":
             self._take_comma(char)
         elif expect == ", or ]":
             self.failed = char not in ",]"
             self.completed, self.done = not self.failed, char == "]"
             self._expect = "{"
-        elif char == '"':  # a key begins
-            self._expect, self._value = "key", JsonValue()
-            self._pieces = []
-            return at
         elif char == "}" and expect == '" or }':
             self._close_object()
         else:
             self.failed = True
-        return at + 1
+        return at if self.failed else at + 1
+
+    def _begin_key(self, text: str, at: int, end: int) -> int:
+        whole = _KEY_TOKEN.match(text, at, end)
+        if whole is None:
+            self._expect, self._value, self._pieces = "key", JsonValue(), []
+            return at
+        self.failed = not self._end_key(whole[1])
+        self._begin_value()
+        return whole.end(1) if self.failed else whole.end()
+
+    def _begin_value(self) -> None:
+        self._expect, self._value, self._pieces = "", JsonValue(self._parser), []
 
     def _take_opening(self, char: str) -> None:
         if char == "{":
@@ -110,14 +123,13 @@ class JsonCalls(Decoder):
         if not CALLS_IN_ARRAY:
             self.done = not self.failed
 
-    def _read_value(self, text: str, at: int, end: int) -> int:
+    def _read_value(self, value: JsonValue, text: str, at: int, end: int) -> int:
         """A key or the value of a field."""
-        value = self._value
-        assert value is not None
         start = at if value.kind else _past_space(text, at, end)
         if not value.kind and start < end and self._expect != "key":
-            if self._field == "arguments" and text[start] not in '{n"':
-                self.failed = True
+            if self._field == "arguments" and text[start] not in 'n"':
+                self._arguments, self._value = value, None
+                self.failed = text[start] != "{"
                 return start
             if self._field == "function" and text[start] == "{":
                 self._value, self._expect = None, "{"  # its fields are the call's
@@ -126,9 +138,7 @@ class JsonCalls(Decoder):
         if value.failed:
             self.failed = True
             return stop
-        if self._expect != "key" and self._field == "arguments" and value.kind == "{":
-            self._parser.call_arguments(text[start:stop])
-        elif self._field or self._expect == "key":
+        if self._field or self._expect == "key":
             self._pieces.append(text[start:stop])
         if value.done:
             self._value = None
@@ -137,19 +147,27 @@ class JsonCalls(Decoder):
                 return stop - 1  # its last character; a number's is known by the next one
         return stop
 
+    def _read_arguments(self, value: JsonValue, text: str, at: int, end: int) -> int:
+        stop = value.read(text, at, end)
+        if value.failed:
+            self.failed = True
+            return stop
+        self._parser.call_arguments(text[at:stop])
+        if value.done:
+            self._arguments, self._field, self._expect = None, "", ", or }"
+        return stop
+
     def _end_value(self, text: str, kind: str) -> bool:
         """A key or a field's value is complete; False where the call cannot be with it."""
         if self._expect == "key":
-            return self._end_key(json.loads(text))
+            return self._end_key(_string(text))
         field, self._field, self._expect = self._field, "", ", or }"
         if field == "name":
-            return (
-                kind == '"' and bool(json.loads(text)) and self._parser.call_name(json.loads(text))
-            )
+            return kind == '"' and text != '""' and self._parser.call_name(_string(text))
         if field == "id" and kind in '"-0123456789':
-            self._parser.call_id(json.loads(text) if kind == '"' else text)
+            self._parser.call_id(_string(text) if kind == '"' else text)
         if field == "arguments" and kind == '"':
-            return ARGUMENTS_AS_STRING and self._unwrap(json.loads(text))
+            return ARGUMENTS_AS_STRING and self._unwrap(_string(text))
         if field == "function":
             return False
         if field == "arguments" and kind == "n":
@@ -173,15 +191,16 @@ class JsonCalls(Decoder):
         if NAME_IS_KEY:
             self._field = "arguments"
             return len(self._fields) == 1 and bool(key) and self._parser.call_name(key)
-        arguments = (ARGUMENTS_FIELD, "arguments", "parameters")
-        names = {NAME_FIELD: "name", **dict.fromkeys(arguments, "arguments")}
-        if FUNCTION_FIELD and self._depth == 1:
-            names = {FUNCTION_FIELD: "function"}
-        if ID_FIELD:
-            names[ID_FIELD] = "id"
-        self._field = names.get(key, "")
-        twice = self._field == "arguments" and len(self._fields & set(arguments)) > 1
+        outer = bool(FUNCTION_FIELD) and self._depth == 1
+        self._field = (_OUTER_FIELDS if outer else _FIELDS).get(key, "")
+        twice = self._field == "arguments" and len(self._fields & _ARGUMENTS) > 1
         return not twice and not (self._parser.bare and not self._field)
+
+
+def _string(text: str) -> str:
+    """The value of a string's JSON text."""
+    value: str = json.loads(text) if "\\" in text else text[1:-1]
+    return value
 
 
 # ==== End JSON calls block ====

@@ -7,13 +7,29 @@ import re
 from typing import Any
 
 from autoparser_gen.emit.skeletons.numbers import _NUMBER, _NUMBER_CLASS
-from autoparser_gen.emit.skeletons.runtime import Decoder, Parser, _past_space
+from autoparser_gen.emit.skeletons.runtime import (
+    _SPACE,
+    Decoder,
+    Parser,
+    _match_end,
+    _past_space,
+)
 
 # ==== Begin JSON block (identical in every file that has it) ====
 
-_STRING_RUN = re.compile(r'[^"\\\x00-\x1f]*')
+_STRING_RUN = r'[^"\\\x00-\x1f]*'
+_KEY_TOKEN = re.compile(rf'"({_STRING_RUN})"[ \t\r\n]*:')
+_STRING_TOKEN = re.compile(f'"{_STRING_RUN}"')
+# A number or word and, unread, what shows that it ends there.
+_SCALAR_TOKEN = re.compile(
+    r"(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null)(?=[ \t\r\n,\]}])"
+)
+# Escapes and what stands between them. The repetition has a limit because `re` needs memory for each round.
+_SPECIAL = re.compile(r'["\\\x00-\x1f]')  # what is no plain character of a string
+_ESCAPES_RUN = re.compile(rf'(?:{_STRING_RUN}\\["\\/bfnrt]){{0,99}}{_STRING_RUN}')
 _SIMPLE_ESCAPES = frozenset('"\\/bfnrt')
 _WORDS = {"t": "true", "f": "false", "n": "null"}
+_IN_PIECES = ("string", "number", "word", "escape")  # what is read piece by piece
 
 
 def _refuse(text: str) -> Any:
@@ -37,10 +53,11 @@ class JsonValue:
     `done` once it is closed, a number or word by the first character behind it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, parser: Parser | None = None) -> None:
         self.done = False
         self.failed = False
         self.kind = ""  # the first character of the value
+        self._parser = parser
         self._stack: list[set[str] | None] = []  # the keys of each open object, None for an array
         self._expect = "value"
         self._key: list[str] | None = None  # pieces of the key being read
@@ -61,47 +78,91 @@ class JsonValue:
                 at = self._read_string(text, at, end)
             elif self._expect == "number":
                 at = self._read_number(text, at)
+            elif self._expect in ("word", "escape"):
+                at += self._take(text[at])
             else:
-                at = _past_space(text, at, end) if self._expect not in ("word", "escape") else at
-                if at < end and self._take(text[at]):
-                    at += 1
+                at = self._read_structure(text, at, end)
         return at
 
     def _read_whole(self, text: str, at: int) -> int:
         """The index behind a container that closes within the text, found by the C decoder; else 0."""
-        if self.kind not in "{[":
+        if self.kind not in "{[" or (self._parser is not None and at < self._parser.decoded):
             return 0
         try:
             close: int = _WHOLE.raw_decode(text, at)[1]
+        except json.JSONDecodeError:
+            return 0  # not closed yet, or not JSON, which reading step by step will find out
         except (ValueError, RecursionError):
-            return 0  # not closed yet, not JSON, or too deep: read it step by step
+            if self._parser is not None:  # it may have read on for long: not once more
+                self._parser.decoded = len(text)
+            return 0
         self.done = True
         return close
 
+    def _read_structure(self, text: str, at: int, end: int) -> int:
+        """Punctuation and whole tokens, up to a token that is read piece by piece."""
+        while at < end and not self.done and self._expect not in _IN_PIECES:
+            char, expect = text[at], self._expect
+            if char in _SPACE:
+                at += 1
+                if at < end and text[at] in _SPACE:
+                    at = _past_space(text, at, end)
+            elif char in "]}":
+                self.failed = not self._take_closer(char)
+                at += not self.failed
+            elif expect == "value" or expect == "value or ]":
+                at = self._begin_value(text, at, end)
+            elif expect == "key" or expect == "key or }":
+                at = self._begin_key(text, at, end)
+            else:
+                self.failed = char != ("," if expect == "comma" else ":")
+                is_key = expect == "comma" and self._stack[-1] is not None
+                self._expect = "key" if is_key else "value"
+                at += not self.failed
+            if self.failed:
+                break
+        return at
+
+    def _begin_value(self, text: str, at: int, end: int) -> int:
+        char = text[at]
+        whole = (_STRING_TOKEN if char == '"' else _SCALAR_TOKEN).match(text, at, end)
+        if whole is not None:
+            self._close()
+            return whole.end()
+        self.failed = not self._open(char)
+        return at if self.failed else at + 1
+
+    def _begin_key(self, text: str, at: int, end: int) -> int:
+        whole = _KEY_TOKEN.match(text, at, end)
+        if whole is not None:
+            self._expect = "value"
+            return whole.end() if self._add_key(whole[1]) else whole.end(1)
+        self.failed = text[at] != '"'
+        self._key, self._expect = [], "string"
+        return at if self.failed else at + 1
+
+    def _take_closer(self, char: str) -> bool:
+        fits = self._expect == "comma" or self._expect.endswith(char)
+        if not fits or not self._stack or char != ("]" if self._stack[-1] is None else "}"):
+            return False
+        self._stack.pop()
+        self._close()
+        return True
+
     def _take(self, char: str) -> bool:
-        """Take one character that is no part of a string's run or a number."""
-        expect = self._expect
-        if expect == "word":
+        """Take one character of a word or an escape."""
+        if self._expect == "escape":
+            fits = self._take_escape(char)
+        else:
             fits = self._word.startswith(char)
             self._word = self._word[1:]
             if fits and not self._word:
                 self._close()
-        elif expect == "escape":
-            fits = self._take_escape(char)
-        elif expect in ("value", "value or ]"):
-            fits = (char == "]" and expect != "value" and self._pop(None)) or self._open(char)
-        elif expect in ("key", "key or }"):
-            fits = char == '"' or (char == "}" and expect != "key" and self._pop(set()))
-            if char == '"':
-                self._key, self._expect = [], "string"
-        elif expect == ":":
-            fits, self._expect = char == ":", "value"
-        else:
-            fits = self._take_comma(char)
         self.failed = not fits
         return fits
 
     def _open(self, char: str) -> bool:
+        """A value begins; False where none begins so."""
         if char == '"':
             self._expect = "string"
         elif char == "{":
@@ -119,25 +180,15 @@ class JsonValue:
             return False
         return True
 
-    def _take_comma(self, char: str) -> bool:
-        keys = self._stack[-1]
-        if char == ",":
-            self._expect = "value" if keys is None else "key"
-            return True
-        return char == ("]" if keys is None else "}") and self._pop(keys)
-
-    def _pop(self, keys: set[str] | None) -> bool:
-        self._stack.pop()
-        self._close()
-        return True
-
     def _close(self) -> None:
         self._expect = "comma"
         self.done = not self._stack
 
     def _read_string(self, text: str, at: int, end: int) -> int:
-        found = _STRING_RUN.match(text, at, end)
-        stop = at if found is None else found.end()
+        found = _SPECIAL.search(text, at, end)
+        stop = end if found is None else found.start()
+        if stop < end and text[stop] == "\\":
+            stop = _match_end(_ESCAPES_RUN, text, stop, end)
         if self._key is not None:
             self._key.append(text[at:stop])
         if stop == end:
@@ -147,23 +198,24 @@ class JsonValue:
             if self._key is not None:
                 self._key.append("\\")
         elif text[stop] != '"':
-            self.failed = True
+            self.failed = text[stop] < " "
             return stop
         elif self._key is None:
             self._close()
         else:
-            return self._end_key(stop)
+            key = json.loads('"' + "".join(self._key) + '"')
+            self._key, self._expect = None, ":"
+            return stop + 1 if self._add_key(key) else stop
         return stop + 1
 
-    def _end_key(self, at: int) -> int:
-        """The closing quote of a key: a key that stands twice makes the object invalid."""
-        key, keys = json.loads('"' + "".join(self._key or ()) + '"'), self._stack[-1]
+    def _add_key(self, key: str) -> bool:
+        """A key that stands twice makes the object invalid."""
+        keys = self._stack[-1]
         if keys is None or key in keys:
             self.failed = True
-            return at
+            return False
         keys.add(key)
-        self._key, self._expect = None, ":"
-        return at + 1
+        return True
 
     def _take_escape(self, char: str) -> bool:
         if self._key is not None:
@@ -197,7 +249,7 @@ class JsonArguments(Decoder):
 
     def __init__(self, parser: Parser) -> None:
         self._parser = parser
-        self._value = JsonValue()
+        self._value = JsonValue(parser)
 
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""

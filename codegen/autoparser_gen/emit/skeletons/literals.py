@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import lru_cache
 
 from autoparser_gen.emit.skeletons.numbers import _NUMBER, _NUMBER_CLASS
-from autoparser_gen.emit.skeletons.runtime import _SPACE, _match_end, _past_space
+from autoparser_gen.emit.skeletons.runtime import _SPACE, _match_end, _past_space, _quoted
 
 # ==== Begin literals block (identical in every file that has it) ====
 
@@ -48,7 +47,7 @@ _DEEPEST_MISSED = 9  # open containers, up to which the pattern of a missing quo
 
 def _json_text(text: str) -> str:
     """Text as it stands inside a JSON string."""
-    return json.dumps(text, ensure_ascii=False)[1:-1]
+    return _quoted(text)[1:-1]
 
 
 def _ahead(*steps: str) -> str:

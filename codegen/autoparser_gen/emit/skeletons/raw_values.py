@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autoparser_gen.emit.skeletons.json_values import JsonValue
-from autoparser_gen.emit.skeletons.literals import Literal
-from autoparser_gen.emit.skeletons.runtime import Decoder, Parser
+from autoparser_gen.emit.skeletons.literals import Literal, _json_text
+from autoparser_gen.emit.skeletons.runtime import Decoder, Parser, _quoted
 
 RAW_WRAP: tuple[str, str] | None = None
 RAW_TYPES: dict[str, str] = {}
@@ -47,7 +46,7 @@ class RawValue(Decoder):
     def read(self, text: str, at: int, end: int) -> int:
         """A further piece of the value."""
         if self._streams:
-            self._parser.call_arguments(json.dumps(text[at:end], ensure_ascii=False)[1:-1])
+            self._parser.call_arguments(_json_text(text[at:end]))
         else:
             self._pieces.append(text[at:end])
         return end
@@ -71,7 +70,7 @@ def _typed(text: str, schema: tuple[Any, Any] | None, named: str) -> str:
     `named` is the type that the markup gives ("" none). Unions take the JSON alternatives first,
     unless the text equals a `const` or `enum` member that is a string.
     """
-    string = json.dumps(text, ensure_ascii=False)
+    string = _quoted(text)
     if named == "string":
         return string
     python = _PYTHON_UNTYPED if PYTHON_WORDS else ""
