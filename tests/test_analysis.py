@@ -929,6 +929,17 @@ def test_every_marker_has_its_evidence_and_is_preserved() -> None:
     assert analysis.preserved_tokens == ("<r>", "</r>", "<c>", "</c>")
 
 
+def test_reasoning_behind_a_call_is_noted() -> None:
+    analysis = find(chat("{%- if m.tool_calls -%}" + CALLS + "{%- endif -%}" + REASONING + CONTENT))
+    check(analysis, {"reasoning.start": "<r>\n", "capabilities.reasoning_comes_first": False})
+    assert any("behind the answer or the call" in note for note in analysis.notes)
+
+
+def test_a_planted_closer_is_spaced_as_history_spaces_an_empty_block() -> None:
+    body = "<r></r>~~" + THINK_TAIL + CALLS
+    check(find(chat(body, "<r>")), {"reasoning.start": "<r>", "reasoning.end": "</r>\n\n"})
+
+
 def test_arguments_that_are_no_object_are_not_guessed_at() -> None:
     listed = (
         '<c>{"name": "{{ c.name }}", "args": [{%- for k, v in c.arguments | items -%}'

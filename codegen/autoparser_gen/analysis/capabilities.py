@@ -28,6 +28,7 @@ def find_capabilities(study: Study, end_of_turn: str) -> Capabilities:
         reasoning_field=shape.reasoning_field,
         keeps_reasoning_in_history=history is not None and history.before("reasoning") is not None,
         renders_content_beside_calls=_beside_calls(study, end_of_turn),
+        reasoning_comes_first=_reasoning_first(study),
         renders_empty_arguments=not prober.renders_calls or _empty_arguments(study),
     )
 
@@ -40,6 +41,22 @@ def _beside_calls(study: Study, end_of_turn: str) -> bool:
     between = layout.glue("content_to_call") or layout.glue("call_to_content")
     core = end_of_turn.strip()
     return between is not None and not (core and core in between)
+
+
+def _reasoning_first(study: Study) -> bool:
+    """Whether reasoning stands before the answer and the call, as a model writes them."""
+    layouts = (
+        study.layout(reasoning=True, content=True),
+        study.layout(reasoning=True, calls=1),
+    )
+    for layout in layouts:
+        kinds = [part.kind for part in layout.parts] if layout is not None else []
+        if "reasoning" in kinds and kinds[0] != "reasoning":
+            study.note(
+                "history shows reasoning behind the answer or the call; models write it first"
+            )
+            return False
+    return True
 
 
 def _empty_arguments(study: Study) -> bool:

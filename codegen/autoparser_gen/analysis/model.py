@@ -94,6 +94,7 @@ class Capabilities:
     keeps_reasoning_in_history: bool = False
     renders_content_beside_calls: bool = True
     several_reasoning_blocks: bool = False
+    reasoning_comes_first: bool = True  # added: history writes it before content and calls
     renders_empty_arguments: bool = True  # added: a call without arguments is readable
 
 

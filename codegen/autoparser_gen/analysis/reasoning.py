@@ -36,7 +36,7 @@ def analyze_reasoning(study: Study) -> Reasoning:
     if not found.end.strip():
         return Reasoning()
     found = _out_of_header(study, found)
-    return replace(found, start=found.start.lstrip())
+    return _as_history_spaces_it(study, replace(found, start=found.start.lstrip()))
 
 
 # -- R1 and R3: reasoning that history shows ---------------------------------------------------
@@ -281,6 +281,18 @@ def instruction_pairs(study: Study) -> list[tuple[str, str]]:
         if pairs:
             return pairs
     return []
+
+
+def _as_history_spaces_it(study: Study, found: Reasoning) -> Reasoning:
+    """A closer that is not followed by reasoning's own content takes the space of an empty block's."""
+    if study.prober.shape.reasoning_field:
+        return found
+    lead = study.glue("prompt_to_content", content=True) or ""
+    core = found.end.strip()
+    if not lead.rstrip().endswith(core):
+        return found
+    closer = found.end.rstrip() + lead[len(lead.rstrip()) :]
+    return replace(found, end=closer)
 
 
 def _out_of_header(study: Study, found: Reasoning) -> Reasoning:

@@ -17,12 +17,13 @@ from autoparser_gen.grammar.ir import (
     ResponseGrammar,
     Rule,
     Seq,
+    StringText,
     Text,
     Thru,
     repetition,
     show_stop,
 )
-from autoparser_gen.grammar.until import Automaton
+from autoparser_gen.grammar.until import Automaton, StringAutomaton
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
@@ -34,7 +35,7 @@ _AUTOMATA = """\
 def emit(analysis: Analysis, grammar: ResponseGrammar, header: Sequence[str]) -> str:
     """The text of a `.gbnf` file; `header` is printed as comments."""
     printer = _Printer(grammar)
-    texts = [rule for rule in grammar.rules if isinstance(rule.body, (Text, Thru))]
+    texts = [rule for rule in grammar.rules if isinstance(rule.body, (Text, Thru, StringText))]
     others = [rule for rule in grammar.rules if rule not in texts]
     blocks = [
         "\n".join(f"# {line}".rstrip() for line in [*header, *_sampling(analysis)]),
@@ -96,15 +97,17 @@ class _Printer:
 
     def automaton(self, rule: Rule) -> list[str]:
         """The rules of a text until a marker, under a comment that says which."""
-        assert isinstance(rule.body, (Text, Thru))
+        assert isinstance(rule.body, (Text, Thru, StringText))
         stops = [stop for stop in rule.body.stops if stop[-1]]
         what = ", ".join(map(_printable_stop, stops)) or "the end"
         if isinstance(rule.body, Thru):
             what += f"; up to and with {_printable_stop(rule.body.end)}"
-        lines = [f"# {rule.name}: text until {what}"]
+        kind = "of a JSON string without" if isinstance(rule.body, StringText) else "until"
+        lines = [f"# {rule.name}: text {kind} {what}"]
         if not stops:
             return [*lines, f"{rule.name} ::= [^\\x00]*"]
-        automaton = Automaton(stops)
+        in_string = isinstance(rule.body, StringText)
+        automaton = StringAutomaton(stops) if in_string else Automaton(stops)
         names = {state: f"{rule.name}-s{at}" for at, state in enumerate(automaton.live)}
         names[0] = rule.name
         for state in automaton.live:
@@ -114,7 +117,9 @@ class _Printer:
                     choices.append(f"{char_class(chars)} {names[target]}")
                 elif isinstance(rule.body, Thru) and rule.body.end in automaton.hits(target):
                     choices.append(char_class(chars))
-            if isinstance(rule.body, Text):
+            if isinstance(automaton, StringAutomaton):
+                choices += ['""'] if automaton.accepts(state) else []
+            elif isinstance(rule.body, Text):
                 choices.append('""')
             lines.append(f"{names[state]} ::= {' | '.join(choices)}")
         return lines

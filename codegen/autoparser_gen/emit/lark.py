@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 
 from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.emit.regex import printable, regex, text_regex
@@ -39,24 +40,26 @@ def emit(
     """The text of a `.lark` file; `header` is printed as comments.
 
     With `portable` it holds no look-around and no priorities, so that llguidance and xgrammar read
-    it as lark does. `special_tokens` prints preserved tokens as llguidance's own.
+    it as lark does. `special_tokens` prints preserved tokens as llguidance's own, which lark does
+    not read.
     """
-    if portable:
-        grammar = fuse(grammar)
-    printer = _Printer(grammar, portable)
+    special = _special_tokens(analysis) if special_tokens else frozenset()
+    if portable or special_tokens:
+        grammar = fuse(grammar, special)
+    printer = _Printer(grammar, portable or special_tokens, special)
     lines = [f"// {line}".rstrip() for line in header]
-    plain = [rule for rule in grammar.rules if not rule.token]
-    tokens = [rule for rule in grammar.rules if rule.token]
-    blocks = ["\n".join(lines), "\n".join(map(printer.rule, plain))]
-    if tokens:
-        blocks.append("\n".join(map(printer.token, tokens)))
+    blocks = ["\n".join(lines)]
+    for tokens in (False, True):
+        printed = [rule for rule in grammar.rules if printer.is_terminal(rule) == tokens]
+        blocks.append("\n".join(map(printer.token if tokens else printer.rule, printed)))
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
 class _Printer:
-    def __init__(self, grammar: ResponseGrammar, portable: bool) -> None:
+    def __init__(self, grammar: ResponseGrammar, portable: bool, special: Collection[str]) -> None:
         self.grammar = grammar
         self.portable = portable
+        self.special = special
         self.rules: Mapping[str, Rule] = {rule.name: rule for rule in grammar.rules}
         empty = nullable_rules(grammar.rules)
         openers = first_tokens(grammar, Ref(grammar.start), empty)
@@ -78,7 +81,12 @@ class _Printer:
         if name == self.grammar.start:
             return "start"
         spelled = name.replace("-", "_")
-        return spelled.upper() if self.rules[name].token else spelled
+        return spelled.upper() if self.is_terminal(self.rules[name]) else spelled
+
+    def is_terminal(self, rule: Rule) -> bool:
+        """Whether a rule is printed as a terminal: one with a special token cannot be."""
+        literals = (node for node in walk(rule.body) if isinstance(node, Lit))
+        return rule.token and not any(node.text in self.special for node in literals)
 
     def rule(self, rule: Rule) -> str:
         return f"{self.name(rule.name)}: {self.expr(rule.body)}"
@@ -86,7 +94,7 @@ class _Printer:
     def expr(self, expr: Expr, level: int = 0) -> str:
         """An expression of a rule. `level` 1 is inside a sequence, 2 under a repetition."""
         if isinstance(expr, Lit):
-            return string(expr.text)
+            return expr.text if expr.text in self.special else string(expr.text)
         if isinstance(expr, Seq):
             inner = " ".join(self.expr(item, 1) for item in expr.items)
             return f"({inner})" if level >= 2 else inner
@@ -157,6 +165,13 @@ class _Printer:
     def _competes_with_text(self, rule: Rule) -> bool:
         """Whether its whitespace, at the beginning, is text to the token that lark tries first."""
         return rule.name in self._openers and nullable(_first_item(rule.body), set())
+
+
+def _special_tokens(analysis: Analysis) -> frozenset[str]:
+    """The preserved tokens that llguidance can name: `<tool_call>` stands for the token itself."""
+    return frozenset(
+        token for token in analysis.preserved_tokens if re.fullmatch(r"<[^<>\s]+>", token)
+    )
 
 
 def string(text: str) -> str:

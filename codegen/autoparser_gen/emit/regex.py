@@ -16,6 +16,7 @@ from autoparser_gen.grammar.ir import (
     Rule,
     Seq,
     Stop,
+    StringText,
     Text,
     repetition,
 )
@@ -51,6 +52,8 @@ def regex(expr: Expr, rules: Mapping[str, Rule], *, level: int = 0) -> str:
         return _grouped(inner(expr.item, 2) + repetition(expr), level >= 2)
     if isinstance(expr, Ref):
         return inner(rules[expr.name].body, level)
+    if isinstance(expr, StringText):
+        return inner(until.string_regex(expr.stops), level)
     if isinstance(expr, Text):
         return inner(until.text_regex(expr.stops), level)
     return inner(until.thru_regex(expr.stops, expr.end), level)

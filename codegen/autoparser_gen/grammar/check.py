@@ -7,6 +7,7 @@ import re
 from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.ir import (
     Alt,
+    CharClass,
     Expr,
     Lit,
     Ref,
@@ -15,6 +16,7 @@ from autoparser_gen.grammar.ir import (
     Rule,
     Seq,
     Stop,
+    StringText,
     Text,
     Thru,
     nullable,
@@ -72,7 +74,11 @@ def _check_choices(rule: Rule) -> None:
                 f"rule {rule.name!r} has a choice without alternatives, which nothing can match;"
                 " engines print and accept it as the empty text."
             )
-        if isinstance(node, (Text, Thru)):
+        if isinstance(node, CharClass):
+            backwards = any(high < low for low, high in node.ranges)
+            if backwards or not (node.ranges or node.negated):
+                raise GrammarError(f"rule {rule.name!r} has a class that holds no character.")
+        if isinstance(node, (Text, Thru, StringText)):
             _check_stops(rule, node.stops)
         if isinstance(node, Thru) and node.end not in node.stops:
             raise GrammarError(

@@ -8,7 +8,7 @@ text again, so rules that leave off inside a text turn into right-recursive ones
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from autoparser_gen.errors import GrammarError
@@ -36,12 +36,15 @@ from autoparser_gen.grammar.ir import (
 )
 
 
-def fuse(grammar: ResponseGrammar) -> ResponseGrammar:
+def fuse(grammar: ResponseGrammar, special: Collection[str] = ()) -> ResponseGrammar:
     """The grammar with text and the markers that end it as single tokens.
+
+    Markers that are `special` tokens of a model cannot be part of another token, nor need they be:
+    no text contains them.
 
     Raises GrammarError where a text is followed by something else than one of its stops.
     """
-    return _Fuser(grammar).run()
+    return _Fuser(grammar, special).run()
 
 
 class _NeedsMore(Exception):
@@ -62,16 +65,21 @@ class _Step:
 
 @dataclass(frozen=True)
 class _Ending:
-    """One way in which a text ends: the token it becomes part of, and what follows that."""
+    """One way in which a text ends: the token it becomes part of, and what follows that.
+
+    `special` is the marker behind the text that stays a token of its own.
+    """
 
     name: str
     body: Expr
     rest: Expr
+    special: Ref | None = None
 
 
 class _Fuser:
-    def __init__(self, grammar: ResponseGrammar) -> None:
+    def __init__(self, grammar: ResponseGrammar, special: Collection[str]) -> None:
         self.grammar = grammar
+        self.special = special
         self.builder = Builder()
         self.builder.rules = {rule.name: rule for rule in grammar.rules}
         self.empty = nullable_rules(grammar.rules)
@@ -154,11 +162,17 @@ class _Fuser:
 
     def _fused(self, text: Rule, rest: Expr) -> Expr:
         choices = []
+        free = False
         for ending in self._endings(text, rest):
+            if ending.special is not None:
+                following = self._following(ending.rest, ending.special.name)
+                choices.append(seq(opt(Ref(text.name)), ending.special, following))
+                continue
             token = self.builder.token(ending.name, ending.body, capture=text.capture)
-            free = isinstance(ending.body, Text)
+            whole = isinstance(ending.body, Text)
+            free = free or whole
             following = self._following(ending.rest, ending.name.partition("-to-")[2])
-            choices.append(token if free else seq(token, following))
+            choices.append(token if whole else seq(token, following))
         fused = alt(*choices)
         return opt(fused) if free else fused
 
@@ -170,7 +184,8 @@ class _Fuser:
             return None
         following = seq(*rest.items[1:]) if isinstance(rest, Seq) else EMPTY
         endings = list(self._endings(text, following))
-        if len(endings) != 1 or isinstance(endings[0].body, Text):
+        apart = any(ending.special for ending in endings) or _marker(before) in self.special
+        if len(endings) != 1 or isinstance(endings[0].body, Text) or apart:
             return None
         closer = endings[0].name.partition("-to-")[2]
         body = seq(Ref(before.name), endings[0].body)
@@ -194,6 +209,9 @@ class _Fuser:
                 spaced = True
                 continue
             stop = (*read, marker)
+            if not read and marker in self.special and stop in text.body.stops:
+                yield _Ending(text.name, text.body, step.rest, Ref(step.token.name))
+                continue
             begun = next((one for one in text.body.stops if _begins(stop, one)), None)
             if begun is not None:
                 after = (marker[len(begun[-1]) :], *_after_marker(step.token))

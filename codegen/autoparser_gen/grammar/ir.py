@@ -83,7 +83,14 @@ class Thru:
     end: Stop
 
 
-Expr = Lit | CharClass | Seq | Alt | Rep | Ref | Text | Thru
+@dataclass(frozen=True)
+class StringText:
+    """What stands between the quotes of a JSON string, if none of the stops is in it."""
+
+    stops: tuple[Stop, ...]
+
+
+Expr = Lit | CharClass | Seq | Alt | Rep | Ref | Text | Thru | StringText
 
 EMPTY = Seq(())
 
@@ -304,7 +311,7 @@ def nullable(expr: Expr, empty: set[str]) -> bool:
         return expr.low == 0 or nullable(expr.item, empty)
     if isinstance(expr, Ref):
         return expr.name in empty
-    return isinstance(expr, Text)
+    return isinstance(expr, (Text, StringText))
 
 
 def first_tokens(grammar: ResponseGrammar, expr: Expr, empty: set[str]) -> dict[str, Rule]:
@@ -354,6 +361,8 @@ def show(expr: Expr, level: int = 0) -> str:
     if isinstance(expr, Ref):
         return expr.name
     stops = ", ".join(map(show_stop, expr.stops)) or "the end"
+    if isinstance(expr, StringText):
+        return f"<text of a JSON string without {stops}>"
     if isinstance(expr, Text):
         return f"<text until {stops}>"
     return f"<text until {stops}; up to and with {show_stop(expr.end)}>"

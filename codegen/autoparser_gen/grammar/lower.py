@@ -205,7 +205,10 @@ class _Response:
         return alt(content, self.calls()) if self.has_calls else content
 
     def _json_content(self) -> Ref:
-        rules = SchemaRules(self.builder, Syntax(self.builder), self.schema, "content")
+        stops = tuple((stop,) for stop in dict.fromkeys(self._content_stops()) if stop)
+        # Rules of its own, since in the strings of arguments markers are data.
+        syntax = Syntax(self.builder, string_stops=stops, prefix="content-")
+        rules = SchemaRules(self.builder, syntax, self.schema, "content")
         body = rules.value(self.schema, "content-value")
         return self.builder.rule("content", body, capture="content")
 

@@ -99,25 +99,27 @@ class _Arranger:
     # ---- the schema's order ----
 
     def _ordered_first(self, members: tuple[Member, ...]) -> tuple[Expr | None, bool]:
+        rests = self._ordered_rests(members)
         choices: list[Expr] = []
         for at, member in enumerate(members):
-            choices.append(seq(member.expr, self._ordered_rest(members[at + 1 :])))
+            choices.append(seq(member.expr, rests[at + 1]))
             if member.required:
                 return alt(*choices), False
         if self.extra is not None:
             choices.append(seq(self.extra, many(seq(self.comma, self.extra))))
         return (alt(*choices) if choices else None), True
 
-    def _ordered_rest(self, members: tuple[Member, ...]) -> Expr:
-        """What may follow a member that has been written, where these are left."""
-        may_end = not any(member.required for member in members)
-        if not members:
-            return self._rule(members, [], may_end)
-        here = seq(self.comma, members[0].expr, self._ordered_rest(members[1:]))
-        if members[0].required:
-            return here
-        later = self._ordered_rest(members[1:])
-        return self._rule(members, [here, _not_empty(later)], may_end, extra=False)
+    def _ordered_rests(self, members: tuple[Member, ...]) -> list[Expr]:
+        """For each number of members: what may follow when so many have been passed."""
+        rests = [self._rule(len(members), [], True)]
+        may_end = True
+        for at in range(len(members) - 1, -1, -1):
+            rest: Expr = seq(self.comma, members[at].expr, rests[0])
+            may_end = may_end and not members[at].required
+            if not members[at].required:
+                rest = self._rule(at, [rest, _not_empty(rests[0])], may_end, extra=False)
+            rests.insert(0, rest)
+        return rests
 
     def _rule(self, key: object, choices: list[Expr], may_end: bool, *, extra: bool = True) -> Expr:
         """A rule that is never empty, since engines handle those badly; optional where it may be."""

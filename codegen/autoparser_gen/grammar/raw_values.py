@@ -32,7 +32,8 @@ class MarkedValues:
         self.tools = analysis.tools
         self.marks = analysis.tools.arguments
         self.space = space
-        self.syntax = Syntax(builder, JSON)
+        raw = self.marks.value_syntax is ValueSyntax.RAW
+        self.syntax = Syntax(builder, JSON, string_stops=self.stops() if raw else ())
         # Only a whole value may be a Python word: lists and objects are JSON.
         self.words = Syntax(builder, LiteralSyntax(python_words=self.marks.python_words))
 

@@ -22,6 +22,8 @@ from autoparser_gen.grammar.ir import (
     Rep,
     Rule,
     Seq,
+    Stop,
+    StringText,
     Text,
     alt,
     chars,
@@ -158,12 +160,23 @@ class Syntax:
     """The pieces of one syntax, as rules of a builder."""
 
     def __init__(
-        self, builder: Builder, literals: LiteralSyntax = JSON, space: Expr = WHITESPACE
+        self,
+        builder: Builder,
+        literals: LiteralSyntax = JSON,
+        space: Expr = WHITESPACE,
+        string_stops: Sequence[Stop] = (),
+        prefix: str = "",
     ) -> None:
-        """Rules are added to the builder when they are asked for; `space` is whitespace."""
+        """Rules are added to the builder when they are asked for; `space` is whitespace.
+
+        `string_stops` must not stand in strings, since a parser would see them there. `prefix`
+        keeps the rules apart from those of another syntax.
+        """
         self.builder = builder
         self.literals = literals
         self.space = space
+        self.string_stops = string_stops
+        self.prefix = prefix
 
     # ---- tokens ----
 
@@ -205,9 +218,13 @@ class Syntax:
 
     def string(self) -> Expr:
         """Any string."""
-        name = "string"
+        name = self.prefix + "string"
         if not self.literals.escapes:
             return self._verbatim_string(name)
+        stops = tuple(stop for stop in self.string_stops if stop[-1])
+        if stops:
+            inner = self.builder.token(f"{name}-text", StringText(stops))
+            return self.builder.token(name, seq('"', inner, '"'))
         quoted = (seq(quote, many(self._char(quote)), quote) for quote in self.literals.quotes)
         return self.builder.token(name, alt(*quoted))
 
@@ -246,7 +263,7 @@ class Syntax:
     def _any_key(self) -> Expr:
         if self.literals.quoted_keys:
             return self.string()
-        return self.builder.token("key", KEY)
+        return self.builder.token(self.prefix + "key", KEY)
 
     def _verbatim_string(self, name: str) -> Expr:
         choices = []
@@ -280,7 +297,7 @@ class Syntax:
 
     def value(self) -> Ref:
         """Any value."""
-        name = "value"
+        name = self.prefix + "value"
         if name in self.builder.rules:
             return Ref(name)
         self.builder.reserve(name)
@@ -290,11 +307,11 @@ class Syntax:
 
     def object(self) -> Ref:
         """Any object."""
-        name = "object"
+        name = self.prefix + "object"
         if name in self.builder.rules:
             return Ref(name)
         self.builder.reserve(name)
-        member = "member"
+        member = self.prefix + "member"
         self.builder.define(
             self.builder.reserve(member), seq(self._any_key(), self.colon(), self.value())
         )
@@ -302,7 +319,7 @@ class Syntax:
 
     def array(self) -> Ref:
         """Any array."""
-        name = "array"
+        name = self.prefix + "array"
         if name in self.builder.rules:
             return Ref(name)
         self.builder.reserve(name)

@@ -10,7 +10,7 @@ show it exhaustively for small alphabets).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from autoparser_gen.grammar.ir import EMPTY, Alt, CharClass, Expr, Rep, Seq, Stop
 
@@ -107,6 +107,87 @@ class Automaton:
         return frozenset(after), hits
 
 
+_ESCAPED = '"\\/bfnrt'
+_HEX = "0123456789abcdefABCDEF"
+_NEVER_PLAIN = ('"', "\\", *map(chr, range(32)))
+
+
+class StringAutomaton:
+    """Reads what stands between the quotes of a JSON string, in which no stop may be complete.
+
+    A state is one of the stops' automaton, and how much of an escape has been read: "" none, a
+    backslash, or how many digits are left of one by code.
+    """
+
+    def __init__(self, stops: Iterable[Stop]) -> None:
+        """Build the automaton."""
+        self._stops = Automaton(stops)
+        self._states: list[tuple[int, str]] = [(0, "")]
+        self._edges: list[dict[int, CharClass]] = []
+        for state, escape in self._states:  # grows while it is gone through
+            following: dict[int, list[CharClass]] = {}
+            for target, to in self._following(state, escape):
+                if target not in self._states:
+                    self._states.append(target)
+                following.setdefault(self._states.index(target), []).append(to)
+            self._edges.append({target: _joined(to) for target, to in following.items()})
+        self.live = list(range(len(self._states)))
+
+    def hits(self, state: int) -> frozenset[Stop]:
+        """None: a stop is never completed."""
+        return frozenset()
+
+    def edges(self, state: int) -> dict[int, CharClass]:
+        """The states that follow, each with the characters that lead to it."""
+        return self._edges[state]
+
+    def accepts(self, state: int) -> bool:
+        """Whether the string may end here: not inside of an escape."""
+        return not self._states[state][1]
+
+    def _following(self, state: int, escape: str) -> Iterator[tuple[tuple[int, str], CharClass]]:
+        stops = self._stops
+        if escape:
+            letters = _ESCAPED if escape == "\\" else _HEX
+            left = {"\\": "", "4": "3", "3": "2", "2": "1", "1": ""}[escape]
+            yield from self._by_target(state, letters, left)
+            if escape == "\\":
+                yield from self._by_target(state, "u", "4")
+            return
+        for target, to in stops.edges(state).items():
+            letters_in = {low for low, _ in to.ranges}
+            if to.negated:
+                plain = _char_class({*letters_in, *_NEVER_PLAIN}, negated=True)
+            else:
+                plain = _char_class(letters_in - {*_NEVER_PLAIN})
+            if plain.ranges and not stops.hits(target):
+                yield (target, ""), plain
+        yield from self._by_target(state, "\\", "\\")
+
+    def _by_target(
+        self, state: int, letters: str, escape: str
+    ) -> Iterator[tuple[tuple[int, str], CharClass]]:
+        by_target: dict[int, list[str]] = {}
+        for letter in letters:
+            by_target.setdefault(self._stops.step(state, letter), []).append(letter)
+        for target, found in by_target.items():
+            if not self._stops.hits(target):
+                yield (target, escape), _char_class(found)
+
+
+def _joined(classes: list[CharClass]) -> CharClass:
+    found = classes[0]
+    for other in classes[1:]:
+        found = _union(found, other)
+    return found
+
+
+def string_regex(stops: Iterable[Stop]) -> Expr:
+    """What stands between the quotes of a JSON string, without any of the stops."""
+    automaton = StringAutomaton(stops)
+    return _eliminate(automaton, automaton.accepts, True)
+
+
 def overlapping(stops: Iterable[Stop]) -> bool:
     """Whether text that holds no stop may, together with a stop after it, hold one earlier.
 
@@ -148,7 +229,9 @@ _END = -1
 _FRESH = -2
 
 
-def _eliminate(automaton: Automaton, final: Callable[[int], bool], may_be_empty: bool) -> Expr:
+def _eliminate(
+    automaton: Automaton | StringAutomaton, final: Callable[[int], bool], may_be_empty: bool
+) -> Expr:
     """A regular expression of the automaton's paths from its start to final states."""
     order = list(automaton.live) if may_be_empty else [_FRESH, *automaton.live]
     rows = {state: _row(automaton, final, state) for state in order}
@@ -166,7 +249,9 @@ def _eliminate(automaton: Automaton, final: Callable[[int], bool], may_be_empty:
     raise AssertionError("an automaton has a first state")
 
 
-def _row(automaton: Automaton, final: Callable[[int], bool], state: int) -> dict[int, Expr]:
+def _row(
+    automaton: Automaton | StringAutomaton, final: Callable[[int], bool], state: int
+) -> dict[int, Expr]:
     row: dict[int, Expr] = {}
     for target, to in automaton.edges(max(state, 0)).items():
         if automaton.hits(target):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from autoparser_gen.probe.prober import Options, Prober, Turn
+from autoparser_gen.probe.prober import Prober
+from autoparser_gen.probe.turn import Options, Turn
 
 __all__ = ["Options", "Prober", "Turn"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from autoparser_gen.chat_template import UNKNOWN_TOKENS, Renderer
+from autoparser_gen.chat_template import Renderer
 from autoparser_gen.errors import AnalysisError
 from autoparser_gen.probe import needles, source
 from autoparser_gen.probe.edges import Edges, count_markers, end_of_answer
@@ -18,32 +18,10 @@ from autoparser_gen.probe.shape import (
     call_shapes,
     find_base_shape,
 )
+from autoparser_gen.probe.turn import Options, Turn
 
-Options = Mapping[str, Any]
 NO_OPTIONS: Options = {}
 MAX_PROMPTS = 60
-
-
-@dataclass(frozen=True)
-class Turn:
-    """One assistant turn as the chat template renders it.
-
-    `text` follows `header`. `generated` is what a model would have written after `prompt`: the
-    generation prompt of the same options where the turn continues it. Where history lacks what the
-    prompt holds, such as an opened reasoning block, `prompt` is the bare header, with nothing open;
-    but a turn that begins with the reasoning itself goes on from where the prompt ends.
-    """
-
-    header: str
-    text: str
-    prompt: str
-    generated: str
-    options: Options
-
-    def after(self, prompt: str) -> str | None:
-        """The turn's text after a generation prompt, or None where the turn does not continue it."""
-        whole = self.header + self.text
-        return whole[len(prompt) :] if whole.startswith(prompt) else None
 
 
 class Prober:
@@ -392,22 +370,7 @@ class Prober:
         )
         if found is None:
             return None
-        return Turn(
-            _known(found.header),
-            _known(found.text),
-            _known(found.prompt),
-            _known(found.generated),
-            found.options,
-        )
-
-
-def _known(text: str) -> str:
-    """A text without unknown special tokens, and without the whitespace behind a last one."""
-    for placeholder in UNKNOWN_TOKENS.values():
-        before, found, after = text.rpartition(placeholder)
-        text = before if found and not after.strip() else text
-        text = text.replace(placeholder, "")
-    return text
+        return found.without_unknown_tokens()
 
 
 def _after(text: str, needle: str) -> str | None:

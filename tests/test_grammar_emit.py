@@ -1,0 +1,160 @@
+"""The printed grammars: hostile markers, forms, headers, stable order, special tokens, time."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import formats
+import lark
+import pytest
+from engines import HAVE_GUIDANCE, INSTALL, engines
+
+from autoparser_gen.analysis.model import Analysis
+from autoparser_gen.emit import gbnf
+from autoparser_gen.emit import lark as lark_printer
+from autoparser_gen.grammar.lower import lower
+
+HOSTILE = {
+    "quotes": "<\"'`>",
+    "backslashes": '<\\n\\\\">',
+    "line breaks": "<a\nroot ::= x\n//b>",
+    "comment signs": "<//#*/>",
+    "brackets": "[^]-[(){}|?*+.$/]",
+    "control characters": "<\x01\x1f\x7f>",
+    "line separators": "<\u2028\u2029\x85>",
+    "not in the first plane": "<\U0001f600>",
+    "other scripts": "<｜tool▁call｜>",
+}
+
+
+def with_marker(marker: str) -> Analysis:
+    analysis = formats.JSON_IN_TAGS
+    format_ = replace(analysis.tools.format, per_call_start=marker)
+    return replace(
+        analysis,
+        tools=replace(analysis.tools, format=format_),
+        preserved_tokens=(marker,),
+    )
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_markers_cannot_break_out(name: str) -> None:
+    marker = HOSTILE[name]
+    analysis = with_marker(marker)
+    call = marker + '{"name": "f", "arguments": {}}</tool_call>'
+    for engine, accepts in engines(lower(analysis), analysis).items():
+        assert accepts(call), engine
+        assert accepts("text " + marker[:2]) == ("\n" not in marker), engine
+        assert accepts("text " + call), engine
+        assert not accepts(marker), engine
+        assert not accepts(marker + "x"), engine
+
+
+def test_lone_surrogates_are_printed_as_escapes() -> None:
+    analysis = with_marker("<\ud800>")
+    grammar = lower(analysis)
+    for text in (
+        lark_printer.emit(analysis, grammar, []),
+        lark_printer.emit(analysis, grammar, [], portable=True),
+        gbnf.emit(analysis, grammar, []),
+    ):
+        assert text.encode()
+        assert "\\ud800" in text.lower()
+
+
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_lines_are_what_they_seem(name: str) -> None:
+    analysis = formats.FORMATS[name]
+    grammar = lower(analysis)
+    for text in (
+        lark_printer.emit(analysis, grammar, ["first", "second"]),
+        gbnf.emit(analysis, grammar, ["first", "second"]),
+    ):
+        assert text.splitlines() == text.removesuffix("\n").split("\n")
+        assert all(line == line.rstrip() for line in text.splitlines())
+        assert "first" in text.splitlines()[0]
+        assert "second" in text.splitlines()[1]
+
+
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_the_same_twice(name: str) -> None:
+    analysis = formats.FORMATS[name]
+    assert str(lower(analysis)) == str(lower(analysis))
+    assert gbnf.emit(analysis, lower(analysis), []) == gbnf.emit(analysis, lower(analysis), [])
+
+
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_the_portable_form_has_no_look_around_and_no_priorities(name: str) -> None:
+    analysis = formats.FORMATS[name]
+    text = lark_printer.emit(analysis, lower(analysis), [], portable=True)
+    assert "(?!" not in text
+    assert "(?=" not in text
+    assert "\\Z" not in text
+    assert all("." not in line.split(":")[0] for line in text.splitlines() if line)
+
+
+def test_a_changed_marker_changes_few_lines() -> None:
+    one = with_marker("<tool_call>")
+    other = with_marker("<function_call>")
+    before = lark_printer.emit(one, lower(one), []).splitlines()
+    after = lark_printer.emit(other, lower(other), []).splitlines()
+    assert len(before) == len(after)
+    changed = [line for line, new in zip(before, after, strict=True) if line != new]
+    assert [line.split(":")[0] for line in changed] == ["CONTENT", "TOOL_CALL_OPEN"]
+
+
+def test_gbnf_names_triggers_and_preserved_tokens() -> None:
+    analysis = formats.JSON_IN_TAGS
+    text = gbnf.emit(analysis, lower(analysis, lazy=True), [])
+    assert '{"type": "word", "value": "<tool_call>"}' in text
+    assert '"</tool_call>"' in text.split("root")[0]
+
+
+def test_gbnf_has_the_automata_last() -> None:
+    analysis = formats.JSON_IN_TAGS
+    text = gbnf.emit(analysis, lower(analysis), [])
+    rules, _, automata = text.partition("# Text until a marker")
+    assert "root ::= " in rules
+    assert "content-s1 ::= " in automata
+    assert "content-s1 ::= " not in rules
+
+
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_lark_loads_in_time(name: str) -> None:
+    analysis = formats.FORMATS[name]
+    text = lark_printer.emit(analysis, lower(analysis), [])
+    lark.Lark('start: "a"', parser="lalr")  # lark's own grammar is loaded once
+    times = []
+    for _ in range(3):
+        begin = time.process_time()
+        lark.Lark(text, parser="lalr")
+        times.append(time.process_time() - begin)
+    assert min(times) < 0.1
+
+
+@pytest.mark.skipif(not HAVE_GUIDANCE, reason=f"llguidance is not installed; {INSTALL}")
+def test_special_tokens_stand_for_themselves() -> None:
+    import llguidance
+
+    analysis = with_marker("<|tool|>")
+    format_ = replace(analysis.tools.format, per_call_end="<|/tool|>")
+    analysis = replace(
+        analysis,
+        tools=replace(analysis.tools, format=format_),
+        preserved_tokens=("<|tool|>", "<|/tool|>"),
+    )
+    text = lark_printer.emit(analysis, lower(analysis), [], special_tokens=True)
+    grammar = llguidance.LLMatcher.grammar_from_lark(text)
+    matcher = llguidance.LLMatcher(llguidance.LLTokenizer("byte"), grammar, log_level=0)
+    opens, closes = 256, 257  # in llguidance's tokenizer of bytes
+    call = [opens, *b'{"name": "f", "arguments": {}}', closes]
+
+    def accepts(tokens: list[int]) -> bool:
+        copy = matcher.deep_copy()
+        return bool(copy.try_consume_tokens(tokens) == len(tokens) and copy.is_accepting())
+
+    assert accepts(call)
+    assert accepts([*b"It rains.", *call, *call])
+    assert accepts([*b"It rains."])
+    assert not accepts([*b'<|tool|>{"name": "f", "arguments": {}}<|/tool|>'])

@@ -1,0 +1,277 @@
+"""JSON Schema as grammar: what each keyword accepts and refuses, in every installed engine."""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from engines import engines
+
+from autoparser_gen.emit.regex import regex
+from autoparser_gen.errors import GrammarError
+from autoparser_gen.grammar import pattern, ranges
+from autoparser_gen.grammar.check import check
+from autoparser_gen.grammar.ir import Builder, ResponseGrammar
+from autoparser_gen.grammar.schema import SchemaRules, slug
+from autoparser_gen.grammar.syntax import Syntax
+
+
+def convert(schema: Any) -> ResponseGrammar:
+    builder = Builder()
+    rules = SchemaRules(builder, Syntax(builder), schema, "doc")
+    builder.rule("response", rules.value(schema, "doc"))
+    grammar = builder.build("response")
+    check(grammar)
+    return grammar
+
+
+NODE = {
+    "type": "object",
+    "properties": {
+        "value": {"type": "integer"},
+        "children": {"type": "array", "items": {"$ref": "#/$defs/node"}},
+    },
+    "required": ["value"],
+}
+CASES: dict[str, tuple[Any, list[str], list[str]]] = {
+    "types": (
+        {"type": ["integer", "null"]},
+        ["0", "-12", "null"],
+        ["1.5", "01", "true", '"1"', ""],
+    ),
+    "number": ({"type": "number"}, ["0", "-1.5", "2e10", "1.0"], ["1.", ".5", "NaN", "+1"]),
+    "optional in any order": (
+        {
+            "type": "object",
+            "properties": {"a": {"type": "integer"}, "b": {"type": "null"}, "c": {"type": "null"}},
+            "required": ["a"],
+        },
+        ['{"a": 1}', '{"c":null,"a":1}', '{ "b": null, "c": null, "a": 2 }'],
+        ["{}", '{"b": null}', '{"a": 1, "a": 1}', '{"a": 1,}', '{"a": 1, "d": 1}'],
+    ),
+    "many properties": (
+        {
+            "type": "object",
+            "properties": {key: {"type": "integer"} for key in "abcdefghij"},
+            "required": ["c"],
+        },
+        ['{"c": 1}', '{"a": 1, "c": 1, "j": 1}', '{"c": 1, "d": 1, "h": 1}'],
+        ['{"a": 1}', "{}", '{"c": 1, "c": 1}'],
+    ),
+    "additional properties": (
+        {
+            "type": "object",
+            "properties": {"name": {"type": "string"}},
+            "additionalProperties": {"type": "integer"},
+        },
+        ["{}", '{"name": "x"}', '{"name": "x", "n": 1}', '{"nam": 1, "names": 2}'],
+        ['{"name": 1}', '{"x": "y"}', '{"": 1}'],
+    ),
+    "no additional properties": (
+        {"type": "object", "additionalProperties": False},
+        ["{}", "{ }"],
+        ['{"a": 1}'],
+    ),
+    "items": (
+        {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 3},
+        ["[1, 2]", "[1,2,3]"],
+        ["[]", "[1]", "[1, 2, 3, 4]", '[1, "2"]'],
+    ),
+    "prefix items": (
+        {
+            "type": "array",
+            "prefixItems": [{"type": "string"}, {"type": "integer"}],
+            "items": {"type": "boolean"},
+            "minItems": 1,
+            "maxItems": 3,
+        },
+        ['["a"]', '["a", 1]', '["a", 1, true]'],
+        ["[]", "[1]", '["a", true]', '["a", 1, true, true]'],
+    ),
+    "enum": (
+        {"enum": ["a", 'b"', 1, None, {"x": [1]}]},
+        ['"a"', '"b\\""', "1", "null", '{ "x": [ 1 ] }'],
+        ['"b"', "2", '{"x": []}'],
+    ),
+    "const beside a type": ({"type": "string", "const": "x"}, ['"x"'], ['"y"', "1"]),
+    "any of": (
+        {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "null"}}]},
+        ['"x"', "[]", "[null]"],
+        ["null", "[1]"],
+    ),
+    "any of objects": (
+        {
+            "anyOf": [
+                {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]},
+                {
+                    "type": "object",
+                    "properties": {"x": {"type": "number"}, "y": {"type": "string"}},
+                    "required": ["x", "y"],
+                },
+            ]
+        },
+        ['{"x": 1}', '{"x": 1.5, "y": ""}', '{"y": "", "x": 1}'],
+        ['{"x": 1.5}', '{"y": ""}'],
+    ),
+    "all of": (
+        {
+            "allOf": [
+                {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+                {"properties": {"b": {"type": "string"}}, "required": ["b"]},
+            ]
+        },
+        ['{"a": 1, "b": "x"}'],
+        ['{"a": 1}', '{"b": "x"}'],
+    ),
+    "recursive": (
+        {"$defs": {"node": NODE}, "$ref": "#/$defs/node"},
+        ['{"value": 1}', '{"value": 1, "children": [{"value": 2, "children": []}]}'],
+        ['{"children": []}', '{"value": 1, "children": [{}]}'],
+    ),
+    "length": (
+        {"type": "string", "minLength": 2, "maxLength": 3},
+        ['"ab"', '"\\"ab"', '"äöü"'],
+        ['"a"', '"abcd"'],
+    ),
+    "pattern": (
+        {"type": "string", "pattern": r"^[A-Z]{2}-\d+$"},
+        ['"AB-1"'],
+        ['"AB-"', '"xAB-1"', '"AB-1x"'],
+    ),
+    "pattern without anchors": ({"type": "string", "pattern": "b"}, ['"abc"', '"b"'], ['"ac"']),
+    "date": (
+        {"type": "string", "format": "date"},
+        ['"2024-02-29"', '"1999-12-31"'],
+        ['"2023-02-29"', '"2024-13-01"', '"2024-1-1"'],
+    ),
+    "uuid": (
+        {"type": "string", "format": "uuid"},
+        ['"123e4567-e89b-12d3-a456-426614174000"'],
+        ['"123e4567"'],
+    ),
+    "integer bounds": (
+        {"type": "integer", "minimum": -3, "exclusiveMaximum": 120},
+        ["-3", "0", "99", "119"],
+        ["-4", "120", "1000"],
+    ),
+    "number bounds": (
+        {"type": "number", "exclusiveMinimum": 0.5, "maximum": 2},
+        ["0.51", "1", "2", "2.0"],
+        ["0.5", "2.01", "-1"],
+    ),
+    "anything": (True, ["null", '{"a": [1]}', '"x"'], ["", "x"]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_keywords(name: str) -> None:
+    schema, good, bad = CASES[name]
+    for engine, accepts in engines(convert(schema)).items():
+        for text in good:
+            assert accepts(text), (engine, text)
+        for text in bad:
+            assert not accepts(text), (engine, text)
+
+
+@pytest.mark.parametrize(
+    ("schema", "warning"),
+    [
+        ({"type": "array", "uniqueItems": True}, "uniqueItems is not enforced"),
+        ({"type": "integer", "multipleOf": 3}, "multipleOf is not enforced"),
+        ({"type": "string", "pattern": "(?=a)b"}, "look-around"),
+        ({"type": "string", "format": "ipv4"}, "format 'ipv4' is not enforced"),
+        ({"type": "string", "maxLength": 5000}, "maxLength above 2000"),
+        ({"type": "object", "patternProperties": {}}, "patternProperties is not enforced"),
+        ({"allOf": [{"pattern": "a"}, {"pattern": "b"}]}, "a second pattern is not enforced"),
+    ],
+)
+def test_what_is_not_enforced_is_named(schema: Any, warning: str) -> None:
+    assert any(warning in sentence for sentence in convert(schema).warnings)
+
+
+def test_annotations_are_no_constraints() -> None:
+    schema = {"type": "string", "title": "T", "description": "D", "default": "x", "examples": []}
+    assert convert(schema).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ({"$ref": "https://example.com/schema.json"}, "nothing is fetched"),
+        ({"$ref": "#/$defs/missing"}, "leads nowhere"),
+        ({"$defs": {"a": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}, "without end"),
+        ({"type": "text"}, "no type of JSON Schema"),
+        ({"type": "integer", "minimum": 3, "maximum": 2}, "no number lies between"),
+        ({"type": "string", "minLength": 3, "maxLength": 2}, "greater than"),
+        ({"allOf": [{"type": "string"}, {"type": "integer"}]}, "no value satisfies"),
+        ([], "is no schema"),
+    ],
+)
+def test_schemas_that_make_no_grammar(schema: Any, message: str) -> None:
+    with pytest.raises(GrammarError, match=message):
+        convert(schema)
+
+
+def test_the_size_is_linear_in_the_number_of_properties() -> None:
+    def size(count: int) -> int:
+        properties = {f"p{number}": {"type": "integer"} for number in range(count)}
+        return len(str(convert({"type": "object", "properties": properties})))
+
+    assert size(40) < 2.5 * size(20)
+
+
+def test_names_of_rules() -> None:
+    assert slug("getWeather") == "get-weather"
+    assert slug("get_weather__now") == "get-weather-now"
+    assert slug("2d") == "x-2d"
+    assert slug("日本") == "x"
+
+
+def test_every_range_of_integers() -> None:
+    for low in (None, *range(-120, 121, 40)):
+        for high in (None, *range(-115, 121, 31)):
+            found = ranges.integers(low, high)
+            shown = None if found is None else re.compile(regex(found, {}))
+            for number in range(-130, 131):
+                inside = (low is None or low <= number) and (high is None or number <= high)
+                matches = shown is not None and shown.fullmatch(str(number)) is not None
+                assert matches == inside, (low, high, number)
+
+
+def test_ranges_of_decimals() -> None:
+    bounds = [None, *map(Decimal, ("-12.5", "-1.05", "0", "0.05", "1", "1.25", "100"))]
+    numbers = [
+        sign + whole + fraction
+        for sign in ("", "-")
+        for whole in ("0", "1", "9", "12", "100")
+        for fraction in ("", ".0", ".04", ".05", ".050", ".051", ".25", ".250", ".3", ".5", ".51")
+    ]
+    for low in bounds:
+        for high in bounds:
+            found = ranges.numbers(low, high, above=True)
+            shown = None if found is None else re.compile(regex(found, {}))
+            for text in numbers:
+                number = Decimal(text)
+                if text.startswith("-") and not number:
+                    continue  # -0 is never written
+                inside = (low is None or low < number) and (high is None or number <= high)
+                matches = shown is not None and shown.fullmatch(text) is not None
+                assert matches == inside, (low, high, text)
+
+
+@pytest.mark.parametrize(
+    "source", ["(?!a)b", r"(a)\1", r"\bx", "a)", "(a", "x^y", "(^a)", "*a", "(?i)a", "[b-a]"]
+)
+def test_patterns_that_a_grammar_cannot_do(source: str) -> None:
+    with pytest.raises(pattern.Unsupported):
+        pattern.pattern(source)
+
+
+def test_strings_with_escapes_are_json() -> None:
+    schema = {"type": "string", "pattern": '^["\\\\\\n]$'}
+    for engine, accepts in engines(convert(schema)).items():
+        for text in ('"', "\\", "\n"):
+            assert accepts(json.dumps(text)), (engine, text)

@@ -1,0 +1,126 @@
+"""Text until a marker: automata and regular expressions against what they mean."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from autoparser_gen.emit.regex import regex, text_regex
+from autoparser_gen.grammar import until
+from autoparser_gen.grammar.ir import Stop
+
+REAL = [
+    ("</think>",),
+    ("<think>", "<tool_call>"),
+    ("<think>", "<tool_call>", "<function="),
+    ("<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>"),
+    ("]<]minimax[>[<",),
+    (">>>",),
+]
+
+
+def words(letters: str, longest: int, shortest: int = 0) -> Iterator[str]:
+    for size in range(shortest, longest + 1):
+        yield from map("".join, itertools.product(letters, repeat=size))
+
+
+def first_stop(text: str, stops: Iterable[str]) -> tuple[int, set[str]]:
+    """Where the first stop to be complete ends, and which ones end there."""
+    for end in range(1, len(text) + 1):
+        found = {stop for stop in stops if text[:end].endswith(stop)}
+        if found:
+            return end, found
+    return len(text) + 1, set()
+
+
+def pieces(stops: Iterable[str]) -> tuple[Stop, ...]:
+    return tuple((stop,) for stop in stops)
+
+
+def check(stops: tuple[str, ...], texts: Iterable[str]) -> None:
+    free = re.compile(regex(until.text_regex(pieces(stops)), {}))
+    some = re.compile(text_regex(pieces(stops), lookahead=False))
+    ahead = re.compile(text_regex(pieces(stops), lookahead=True))
+    thru = {
+        stop: re.compile(regex(until.thru_regex(pieces(stops), (stop,)), {}))
+        for stop in stops
+        if (stop,) not in until.unreachable(pieces(stops))
+    }
+    for text in texts:
+        end, found = first_stop(text, stops)
+        without = end - 1 if found else len(text)
+        assert bool(free.fullmatch(text)) == (not found), (stops, text)
+        longest = free.match(text)
+        assert longest is not None
+        assert longest.end() == without, (stops, text)
+        shown = some.match(text)
+        assert (shown.end() if shown else 0) == without, (stops, text)
+        looked = ahead.match(text)
+        begins = min([text.find(stop) for stop in stops if stop in text], default=len(text))
+        assert (looked.end() if looked else 0) == begins, (stops, text)
+        for stop, pattern in thru.items():
+            whole = end == len(text) and stop in found
+            assert bool(pattern.fullmatch(text)) == whole, (stops, stop, text)
+
+
+def test_every_marker_of_two_letters() -> None:
+    texts = list(words("abx", 6))
+    for marker in words("ab", 4, 1):
+        check((marker,), texts)
+
+
+def test_every_pair_of_markers_of_two_letters() -> None:
+    texts = list(words("abx", 5))
+    for pair in itertools.permutations(words("ab", 2, 1), 2):
+        check(pair, texts)
+
+
+@pytest.mark.parametrize("stops", REAL, ids=" ".join)
+def test_markers_of_real_formats(stops: tuple[str, ...]) -> None:
+    rng = random.Random(1)
+    parts = [*stops, *(stop[:-1] for stop in stops), *"<>|x\n/"]
+    check(stops, ["".join(rng.choices(parts, k=rng.randint(0, 6))) for _ in range(300)])
+
+
+def test_stops_of_several_pieces() -> None:
+    stops: tuple[Stop, ...] = (("a", "b"), ("a", "c", "d"))
+    free = re.compile(regex(until.text_regex(stops), {}))
+    thru = re.compile(regex(until.thru_regex(stops, ("a", "c", "d")), {}))
+    shown = re.compile(r"a[ \n]*b|a[ \n]*c[ \n]*d")
+    for text in words("abcd \n", 5):
+        found = shown.search(text)
+        assert bool(free.fullmatch(text)) == (found is None), text
+        ends = found is not None and found.end() == len(text) and text.endswith("d")
+        assert bool(thru.fullmatch(text)) == ends, text
+
+
+def test_markers_that_overlap_themselves_are_known() -> None:
+    assert until.overlapping(pieces((">>>",)))
+    assert not until.overlapping(pieces(("<think>", "<tool_call>")))
+
+
+def test_a_stop_that_another_one_hides() -> None:
+    assert until.unreachable(pieces(("<a>", "<a><b>"))) == [("<a><b>",)]
+    assert until.unreachable(pieces(("<a>", "<b>"))) == []
+
+
+def test_empty_markers_are_refused() -> None:
+    with pytest.raises(ValueError, match="with text in every piece"):
+        until.Automaton([("", "a")])
+
+
+def test_text_of_json_strings() -> None:
+    whole = re.compile(r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
+    for stops in ((("ab",),), (("<t",), ("<u",)), (("nb",),), (("a", "b"),), (('"x',),)):
+        inside = re.compile(regex(until.string_regex(stops), {}))
+        shown = re.compile("|".join(r"[ \t\r\n]*".join(map(re.escape, stop)) for stop in stops))
+        for text in words('abn<tu\\" ', 4):
+            expected = bool(whole.fullmatch(text)) and not shown.search(text)
+            assert bool(inside.fullmatch(text)) == expected, (stops, text)
+        for text in ("\\u00ab", "\\u00a", "x\\u0041y"):
+            expected = bool(whole.fullmatch(text)) and not shown.search(text)
+            assert bool(inside.fullmatch(text)) == expected, (stops, text)
