@@ -93,15 +93,13 @@ def _splits(text: str) -> Iterator[list[str]]:
     return every_split(text) if len(text) <= SHORT else usual_splits(text)
 
 
-# Random messages still find a difference here; verification's own messages come back.
-OPEN = {"nemotron_nano_v2", "llm_jp_4", "deepseek_r1_distill_qwen", "gpt_oss"}
 # More on demand; the same ones each time, so that a change is judged by what it changed.
-EXAMPLES = int(os.environ.get("AUTOPARSER_EXAMPLES", "8"))
+EXAMPLES = int(os.environ.get("AUTOPARSER_EXAMPLES", "12"))
 
 
 @pytest.mark.parametrize(
     "source",
-    [path for path in chat_templates_in(ROOT / "templates") if path.stem not in OPEN],
+    chat_templates_in(ROOT / "templates"),
     ids=lambda path: path.stem,
 )
 @settings(
@@ -135,6 +133,8 @@ def _assert_same(
     parts = plain.parts_in(shown.text) if shown else frozenset()
     if not parts or same(message.expected(parts), reading):
         return
+    if verify.is_two_messages(message, turn, found.analysis):
+        return  # no model writes them in one go
     again = message.reread(reading, parts)
     rendered = found.prober.turn(again.content, again.reasoning, again.calls)
     assert rendered is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -329,13 +330,14 @@ class Prober:
         """Like `turn`, with what stands for special tokens that are not known."""
         if reasoning is not None:
             options = {**self.reasoning_options, **options}
-        whole = self._whole_turn(
+        render = functools.partial(
+            self._whole_turn,
             content=content,
-            reasoning=reasoning,
             calls=calls,
             user_follows=user_follows or (self.continues_prompt and not calls),
             options=options,
         )
+        whole = render(reasoning=reasoning)
         if whole is None:
             return None
         header = self.header if whole.startswith(self.header) else self.header.rstrip()
@@ -345,7 +347,7 @@ class Prober:
         if prompt is not None and whole.startswith(prompt):
             return Turn(header, text, prompt, whole[len(prompt) :], dict(options))
         opened = prompt is not None and prompt.startswith(header) and len(prompt) > len(header)
-        if opened and reasoning and text.startswith(reasoning):
+        if opened and reasoning and text.startswith(reasoning) and whole != render(reasoning=None):
             # History leaves out what the prompt opened: the turn goes on where the prompt ends.
             return Turn(header, text, prompt or "", text, dict(options))
         return Turn(header, text, header, text, dict(options))

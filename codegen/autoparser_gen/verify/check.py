@@ -137,18 +137,14 @@ class _Verifier:
         return self._parts_by_name[plain.name]
 
     def _is_two_turns(self, case: Case) -> bool:
-        """Whether content and calls are messages of their own, which no model writes in one go.
-
-        In formats whose turns are made of several messages, the module reads them as one.
-        """
-        header = self._analysis.assistant_header.strip()
-        if not (case.message.content and case.message.calls and header in case.turn.text):
+        """Whether they are messages of their own, where the module does not read them as one."""
+        if not is_two_messages(case.message, case.turn, self._analysis):
             return False
         try:
             got = Reading.of(self._parse(case, case.text, case.tools))
         except Exception:  # the checks will show it
             return False
-        return bool(header) and not same(case.expected, got)
+        return not same(case.expected, got)
 
     # -- checks ------------------------------------------------------------------------------
 
@@ -282,6 +278,15 @@ class _Mismatch(Exception):
     def __init__(self, expected: object, got: object) -> None:
         super().__init__()
         self.expected, self.got = expected, got
+
+
+def is_two_messages(message: ProbeMessage, turn: Turn, analysis: Analysis) -> bool:
+    """Whether content and calls are rendered as messages of their own, each with its header.
+
+    No model writes them in one go, unless turns of the format are made of several messages.
+    """
+    header = analysis.assistant_header.strip()
+    return bool(header and message.content and message.calls) and header in turn.text
 
 
 def prompt_before(turn: Turn, analysis: Analysis) -> str:
