@@ -2,80 +2,27 @@
 
 from __future__ import annotations
 
-import datetime
+import functools
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import jinja2
-import jinja2.exceptions
-import jinja2.ext
 import jinja2.nodes
-import jinja2.parser
-import jinja2.sandbox
 
+from autoparser_gen.environment import parse_chat_template
 from autoparser_gen.errors import ChatTemplateError
-
-# The clock that `strftime_now` shows: fixed, so that output depends on the chat template alone.
-CLOCK = datetime.datetime(2026, 1, 2, 3, 4, 5)
+from autoparser_gen.limits import DEFAULT_LIMITS, Limits
+from autoparser_gen.sandbox import Refusal, RenderProcess
 
 # What stands for the special tokens that are not known: one private character each, which no real
 # chat template prints, so that they can be told from the format and left out of what is written.
 UNKNOWN_TOKENS = {"bos_token": "\ue0b0", "eos_token": "\ue0e0"}
 
 Message = Mapping[str, Any]
-
-
-class GenerationBlock(jinja2.ext.Extension):
-    """`{% generation %}...{% endgeneration %}`: marks the assistant's text for training; prints its body."""
-
-    tags = {"generation"}
-
-    def parse(self, parser: jinja2.parser.Parser) -> jinja2.nodes.Node:
-        lineno = next(parser.stream).lineno
-        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
-        # A macro call keeps the body's own scope, as transformers' extension does.
-        call = self.call_method("_body")
-        return jinja2.nodes.CallBlock(call, [], [], body).set_lineno(lineno)
-
-    def _body(self, caller: Callable[[], str]) -> str:
-        return caller()
-
-
-def _raise_exception(message: str) -> None:
-    raise jinja2.TemplateError(message)
-
-
-def _tojson(
-    value: Any,
-    ensure_ascii: bool = False,
-    indent: int | None = None,
-    separators: tuple[str, str] | None = None,
-    sort_keys: bool = False,
-) -> str:
-    # As in transformers: no HTML escaping, unlike Jinja's own filter.
-    return json.dumps(
-        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
-    )
-
-
-def _environment(
-    base: type[jinja2.sandbox.SandboxedEnvironment],
-) -> jinja2.sandbox.SandboxedEnvironment:
-    environment = base(
-        trim_blocks=True,
-        lstrip_blocks=True,
-        extensions=[GenerationBlock, jinja2.ext.loopcontrols],
-    )
-    environment.filters["tojson"] = _tojson
-    # Not in transformers, but several chat templates parse string arguments with one of these.
-    environment.filters["from_json"] = environment.filters["fromjson"] = json.loads
-    environment.globals["raise_exception"] = _raise_exception
-    environment.globals["strftime_now"] = CLOCK.strftime
-    return environment
 
 
 @dataclass(frozen=True)
@@ -100,39 +47,35 @@ class ChatTemplate:
 class Renderer:
     """Renders one chat template; results are kept, since phases ask for the same conversations."""
 
-    def __init__(self, chat_template: ChatTemplate) -> None:
-        """Compile the chat template.
+    def __init__(self, chat_template: ChatTemplate, limits: Limits = DEFAULT_LIMITS) -> None:
+        """Parse the chat template.
 
         Raises ChatTemplateError where it is no valid Jinja, with file and line.
         """
         self.chat_template = chat_template
         self.renders = 0  # how often the chat template really ran
-        self._kept: dict[str, str | Exception] = {}
-        # Some chat templates append to lists, which only the mutable sandbox allows.
-        environments = [
-            _environment(base)
-            for base in (
-                jinja2.sandbox.ImmutableSandboxedEnvironment,
-                jinja2.sandbox.SandboxedEnvironment,
-            )
-        ]
+        self._limits = limits
+        self._kept: dict[str, str | Refusal] = {}
+        self.syntax = self._parse()
+
+    def _parse(self) -> jinja2.nodes.Template:
+        name = self.chat_template.name
         try:
-            self.syntax: jinja2.nodes.Template = environments[0].parse(chat_template.text)
-            self._templates = [
-                environment.from_string(chat_template.text) for environment in environments
-            ]
+            return parse_chat_template(self.chat_template.text)
         except jinja2.TemplateSyntaxError as error:
             raise ChatTemplateError(
-                f"{chat_template.name}:{error.lineno}: not a valid Jinja chat template: {error.message}"
+                f"{name}:{error.lineno}: not a valid Jinja chat template: {error.message}"
             ) from error
         except RecursionError as error:
-            raise ChatTemplateError(
-                f"{chat_template.name}: nested too deeply to compile"
-            ) from error
-        except Exception as error:  # Python itself may refuse what Jinja made of it
-            raise ChatTemplateError(
-                f"{chat_template.name}: cannot be compiled: {type(error).__name__}: {error}"
-            ) from error
+            raise ChatTemplateError(f"{name}: nested too deeply to compile") from error
+
+    @functools.cached_property
+    def _process(self) -> RenderProcess:
+        template = self.chat_template
+        try:
+            return RenderProcess(template.name, template.text, self._limits)
+        except Refusal as refusal:  # Python itself may refuse what Jinja made of it
+            raise ChatTemplateError(f"{template.name}: cannot be compiled: {refusal}") from refusal
 
     def render(
         self,
@@ -145,7 +88,8 @@ class Renderer:
     ) -> str:
         """The prompt text for a conversation; options as a mapping, as keywords, or both.
 
-        Raises ChatTemplateError with the chat template's own message where it refuses.
+        Raises ChatTemplateError with the chat template's own message where it refuses, and LimitError
+        where a limit is reached.
         """
         variables = {
             **UNKNOWN_TOKENS,
@@ -158,44 +102,32 @@ class Renderer:
             "add_generation_prompt": add_generation_prompt,
         }
         # json.dumps keeps the order of keys, which chat templates print.
-        key = json.dumps(variables, ensure_ascii=False, default=repr)
+        key = json.dumps(variables)
         if key not in self._kept:
-            self._kept[key] = self._run(key, variables)
+            self._kept[key] = self._run(variables)
         kept = self._kept[key]
-        if isinstance(kept, Exception):
-            raise ChatTemplateError(
-                f"{self.chat_template.name}: cannot render: {type(kept).__name__}: {kept}"
-            ) from kept
+        if isinstance(kept, Refusal):
+            raise ChatTemplateError(f"{self.chat_template.name}: cannot render: {kept}") from kept
         return kept
 
     def try_render(self, messages: Sequence[Message], **options: Any) -> str | None:
-        """Like render, but None where the chat template refuses."""
+        """Like render, but None where the chat template refuses; a limit that it reaches is an error."""
         try:
             return self.render(messages, **options)
         except ChatTemplateError:
             return None
 
-    def _run(self, key: str, variables: Mapping[str, Any]) -> str | Exception:
+    def close(self) -> None:
+        """End the process that renders. What was rendered stays known."""
+        if "_process" in vars(self):
+            self._process.close()
+
+    def _run(self, variables: Mapping[str, Any]) -> str | Refusal:
         self.renders += 1
-        failure: Exception = RuntimeError("not rendered")
-        for template in self._templates:
-            try:
-                # A fresh copy each time: a chat template may change the messages that it is given.
-                return template.render(**_copy(variables))
-            except jinja2.exceptions.SecurityError as error:
-                failure = error  # try the mutable sandbox next
-            except Exception as error:  # a stranger's template may raise anything
-                return error
-        return failure
-
-
-def _copy(value: Any) -> Any:
-    """A deep copy made of plain JSON types; other values (functions, undefined) pass through."""
-    if isinstance(value, Mapping):
-        return {k: _copy(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_copy(v) for v in value]
-    return value
+        try:
+            return self._process.render(variables)
+        except Refusal as refusal:
+            return refusal
 
 
 def load(

@@ -18,6 +18,7 @@ from autoparser_gen.errors import (
     VerificationError,
 )
 from autoparser_gen.header import printable
+from autoparser_gen.limits import DEFAULT_LIMITS, Limits
 from autoparser_gen.targets import TARGETS
 
 if TYPE_CHECKING:
@@ -96,6 +97,29 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
 @click.option("--bos-token", metavar="TEXT", help="Text of the token that begins a conversation.")
 @click.option("--eos-token", metavar="TEXT", help="Text of the token that ends a turn.")
 @click.option("--no-verify", is_flag=True, help="Write what was not verified; the header says so.")
+@click.option(
+    "--max-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=DEFAULT_LIMITS.seconds,
+    show_default=True,
+    help="How long all renderings of a chat template may take together.",
+)
+@click.option(
+    "--max-memory",
+    type=click.IntRange(min=16),
+    default=DEFAULT_LIMITS.memory,
+    show_default=True,
+    metavar="MIB",
+    help="How much memory rendering may take.",
+)
+@click.option(
+    "--max-output",
+    type=click.IntRange(min=1),
+    default=DEFAULT_LIMITS.output,
+    show_default=True,
+    metavar="MIB",
+    help="How long all renderings of a chat template may be together.",
+)
 @click.option("--force", is_flag=True, help="Replace files that were not generated.")
 @click.option("-v", "--verbose", is_flag=True, help="Log every comparison.")
 @click.option(
@@ -167,6 +191,7 @@ def _options(given: dict[str, Any]) -> Options:
         portable=given["portable"],
         special_tokens=given["special_tokens"],
         verify=not given["no_verify"],
+        limits=Limits(given["max_seconds"], given["max_memory"], given["max_output"]),
     )
 
 

@@ -18,6 +18,12 @@ class ChatTemplateError(AutoparserError):
     exit_code = 3
 
 
+class LimitError(AutoparserError):
+    """Rendering the chat template takes more time or memory, or gives more text, than it may."""
+
+    exit_code = 3
+
+
 class AnalysisError(AutoparserError):
     """The renderings do not show one consistent format; the message carries both renderings."""
 
@@ -76,3 +82,12 @@ class InternalError(AutoparserError):
         )
         result.__cause__ = error
         return result
+
+
+def shortened(text: str, most: int = 2000) -> str:
+    """A text for a message, without its middle where it has more than `most` characters."""
+    left_out = len(text) - most
+    if left_out <= 0:
+        return text
+    half = most // 2
+    return f"{text[:half]} [... {left_out} characters ...] {text[-half:]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,11 @@ def generate(request: Request) -> Generated:
     """
     # Load, probe, analyze: the chat template's format.
     found = find_format(request.source, request.options)
+    with contextlib.closing(found.prober.renderer):
+        return _generate(request, found)
+
+
+def _generate(request: Request, found: Format) -> Generated:
     # Lower and check: one grammar of the response, which all files are prints of.
     grammar = lower_for(found.analysis, request.options)
     # Emit: the text of each file.
@@ -72,7 +78,7 @@ def find_format(source: Path, options: Options) -> Format:
         eos_token=options.eos_token,
     )
     # Probe: conversations full of needles, in the shape that the chat template demands.
-    prober = Prober(chat_template.Renderer(template))
+    prober = Prober(chat_template.Renderer(template, options.limits))
     # Analyze: what the differences between renderings say.
     return Format(template, prober, analyze(prober))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autoparser_gen.errors import UsageError
+from autoparser_gen.limits import DEFAULT_LIMITS, Limits
 from autoparser_gen.targets import TARGETS, Target
 
 CHAT_TEMPLATE_SUFFIXES = (".jinja", ".jinja2", ".j2")
@@ -40,6 +41,7 @@ class Options:
     portable: bool = False
     special_tokens: bool = False
     verify: bool = True
+    limits: Limits = DEFAULT_LIMITS  # of rendering; they change no output
 
     @property
     def shaped(self) -> bool:

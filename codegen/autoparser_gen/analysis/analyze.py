@@ -6,7 +6,11 @@ from dataclasses import replace
 
 from autoparser_gen.analysis.capabilities import find_capabilities
 from autoparser_gen.analysis.cleaning import marker_cores, without_unknown_tokens
-from autoparser_gen.analysis.consistency import inconsistent, require_no_needle
+from autoparser_gen.analysis.consistency import (
+    inconsistent,
+    require_no_needle,
+    require_short_markers,
+)
 from autoparser_gen.analysis.content import analyze_content, find_end_of_turn
 from autoparser_gen.analysis.evidence import complete_evidence
 from autoparser_gen.analysis.headers import find_headers
@@ -62,7 +66,8 @@ def _analyze(study: Study) -> Analysis:
 
 def _finished(study: Study, analysis: Analysis) -> Analysis:
     """The analysis without what belongs to the probes, with what follows from its fields."""
-    analysis = without_unknown_tokens(require_no_needle(study, analysis))
+    analysis = require_short_markers(study, require_no_needle(study, analysis))
+    analysis = without_unknown_tokens(analysis)
     return replace(
         analysis,
         preserved_tokens=marker_cores(analysis),

@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.analysis.study import Study
 from autoparser_gen.analysis.typed import INNER, INNER_KEY, ITEM
-from autoparser_gen.errors import AnalysisError
+from autoparser_gen.errors import AnalysisError, shortened
 from autoparser_gen.probe import needles
 
 NEEDLES = (
@@ -20,6 +20,23 @@ NEEDLES = (
     *(ITEM, INNER_KEY, INNER),
 )
 
+# The longest marker of real chat templates has 64 characters; grammars take a state for each.
+MAX_MARKER = 100
+
+
+def require_short_markers(study: Study, analysis: Analysis) -> Analysis:
+    """The analysis itself. Raises AnalysisError where a marker is too long for a grammar."""
+    prompts = replace(analysis.generation_prompts, default="", thinking="", no_thinking="")
+    markers = replace(analysis, joints={}, evidence={}, notes=(), generation_prompts=prompts)
+    for path, text in _texts("", markers):
+        if len(text) > MAX_MARKER:
+            raise AnalysisError(
+                f"{study.prober.name}: {path} would be a marker of {len(text)} characters,"
+                f" {shortened(repr(text))}. Markers have at most {MAX_MARKER}: look where the chat"
+                " template prints this, it may be text that does not belong to the assistant's turn."
+            )
+    return analysis
+
 
 def require_no_needle(study: Study, analysis: Analysis) -> Analysis:
     """The analysis without joints that hold a probe's text.
@@ -30,7 +47,9 @@ def require_no_needle(study: Study, analysis: Analysis) -> Analysis:
     analysis = replace(analysis, joints=joints)
     for path, text in _texts("", replace(analysis, joints={}, evidence={}, notes=())):
         if _holds_needle(text):
-            raise inconsistent(study, f"{path} would be {text!r}, which holds a probe's own text")
+            raise inconsistent(
+                study, f"{path} would be {shortened(repr(text))}, which holds a probe's own text"
+            )
     return analysis
 
 
@@ -38,10 +57,10 @@ def inconsistent(study: Study, why: str) -> AnalysisError:
     """An error that shows what was compared."""
     one, two = study.layout(calls=1), study.layout(calls=2)
     shown = [
-        f"{name}: {layout.text!r}"
+        f"{name}: {shortened(repr(layout.text))}"
         for name, layout in (("one call", one), ("two calls", two))
         if layout is not None
-    ] or [f"an answer: {study.prober.after_user(content=needles.CONTENT)!r}"]
+    ] or [f"an answer: {shortened(repr(study.prober.after_user(content=needles.CONTENT)))}"]
     return AnalysisError(
         f"{study.prober.name}: the renderings do not show one consistent format: {why}."
         f" Compared were {'; '.join(shown)}."

@@ -1,0 +1,116 @@
+"""Jinja as Hugging Face's `apply_chat_template` sets it up."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jinja2
+import jinja2.exceptions
+import jinja2.ext
+import jinja2.nodes
+import jinja2.parser
+import jinja2.sandbox
+
+# The clock that `strftime_now` shows: fixed, so that output depends on the chat template alone.
+CLOCK = datetime.datetime(2026, 1, 2, 3, 4, 5)
+
+
+class TooLong(Exception):
+    """A rendering is longer than it may be."""
+
+
+class GenerationBlock(jinja2.ext.Extension):
+    """`{% generation %}...{% endgeneration %}`: marks the assistant's text for training; prints its body."""
+
+    tags = {"generation"}
+
+    def parse(self, parser: jinja2.parser.Parser) -> jinja2.nodes.Node:
+        lineno = next(parser.stream).lineno
+        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+        # A macro call keeps the body's own scope, as transformers' extension does.
+        call = self.call_method("_body")
+        return jinja2.nodes.CallBlock(call, [], [], body).set_lineno(lineno)
+
+    def _body(self, caller: Callable[[], str]) -> str:
+        return caller()
+
+
+def _raise_exception(message: str) -> None:
+    raise jinja2.TemplateError(message)
+
+
+def _tojson(
+    value: Any,
+    ensure_ascii: bool = False,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    sort_keys: bool = False,
+) -> str:
+    # As in transformers: no HTML escaping, unlike Jinja's own filter.
+    return json.dumps(
+        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
+    )
+
+
+def _environment(
+    base: type[jinja2.sandbox.SandboxedEnvironment],
+) -> jinja2.sandbox.SandboxedEnvironment:
+    environment = base(
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=[GenerationBlock, jinja2.ext.loopcontrols],
+    )
+    environment.filters["tojson"] = _tojson
+    # Not in transformers, but several chat templates parse string arguments with one of these.
+    environment.filters["from_json"] = environment.filters["fromjson"] = json.loads
+    environment.globals["raise_exception"] = _raise_exception
+    environment.globals["strftime_now"] = CLOCK.strftime
+    return environment
+
+
+def parse_chat_template(text: str) -> jinja2.nodes.Template:
+    """The chat template's syntax; nothing of it is evaluated. Raises what Jinja raises."""
+    return _environment(jinja2.sandbox.ImmutableSandboxedEnvironment).parse(text)
+
+
+def compile_chat_template(text: str) -> list[jinja2.Template]:
+    """The chat template for each sandbox to try, the strict one first.
+
+    Some chat templates append to lists, which only the mutable sandbox allows.
+    """
+    return [
+        _environment(base).from_string(text)
+        for base in (
+            jinja2.sandbox.ImmutableSandboxedEnvironment,
+            jinja2.sandbox.SandboxedEnvironment,
+        )
+    ]
+
+
+def render(templates: Sequence[jinja2.Template], variables: Mapping[str, Any], limit: int) -> str:
+    """The text of the first sandbox that allows what the chat template does.
+
+    Raises TooLong beyond `limit` characters, and whatever the chat template raises.
+    """
+    *strict, mutable = templates
+    for template in strict:
+        try:
+            return _render(template, variables, limit)
+        except jinja2.exceptions.SecurityError:
+            continue
+    return _render(mutable, variables, limit)
+
+
+def _render(template: jinja2.Template, variables: Mapping[str, Any], limit: int) -> str:
+    # A fresh copy each time: a chat template may change the messages that it is given.
+    pieces, length = [], 0
+    for piece in template.generate(**copy.deepcopy(variables)):
+        length += len(piece)
+        if length > limit:
+            raise TooLong
+        pieces.append(piece)
+    return "".join(pieces)
