@@ -1,7 +1,8 @@
 """Public bug reports as documents: tests/cases/*.md, each case read whole and at every split.
 
-The outputs are the smallest that show what was reported, in a format of ours. A case is a heading, the chat format in backquotes, the output, and the events that a parser must
-report. It may have tools (name to JSON Schema of the parameters) and a prompt.
+The outputs are the smallest that show what was reported, in a format of ours. A case is a heading,
+the chat format in backquotes, the output, and the events that a parser must report. It may have
+tools (name to JSON Schema of the parameters) and a prompt.
 """
 
 from __future__ import annotations

@@ -846,6 +846,8 @@ class Parser:
     def _refuse(self, at: int) -> None:
         rows = [marker for marker in self._place.rows if marker]
         expected = " or ".join(map(repr, rows)) or self._place.name
+        if self._place.kind == "field" and self._place.search.at.match(self._buffer, at):
+            expected = f"a new {self._place.collects}"  # it is empty, or was there before
         if self._decoder is not None:
             expected = self._decoder.expected
         end = at == len(self._buffer)
