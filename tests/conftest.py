@@ -14,10 +14,15 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "corpus: needs the vendors' chat templates")
 
 
+def corpus_folder() -> Path:
+    """Where the vendors' chat templates and recorded outputs are, if they are at hand."""
+    return Path(os.environ.get("AUTOPARSER_CORPUS", ROOT.parent / "shared" / "corpus"))
+
+
 @pytest.fixture(scope="session")
 def corpus() -> Path:
     """The vendors' chat templates and recorded outputs; they are not part of this repository."""
-    folder = Path(os.environ.get("AUTOPARSER_CORPUS", ROOT.parent / "shared" / "corpus"))
+    folder = corpus_folder()
     if not folder.is_dir():
         pytest.skip(f"no corpus at {folder}; set AUTOPARSER_CORPUS to its folder")
     return folder

@@ -175,6 +175,14 @@ JSON_FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
             "tools.format.tools_array_wrapped": True,
         },
     ),
+    "no marker, and the tag that is kept for other calls": (
+        CONTENT + each_call("{{ '<|python_tag|>' + c.code if c.code }}" + JSON_CALL),
+        {"tools.format.per_call_start": "", "tools.format.optional_start": "<|python_tag|>"},
+    ),
+    "a marker, where that tag says nothing": (
+        CONTENT + each_call("{{ '<|python_tag|>' + c.code if c.code }}<c>" + JSON_CALL),
+        {"tools.format.per_call_start": "<c>", "tools.format.optional_start": ""},
+    ),
     "no marker, words between calls": (
         CONTENT + each_call(JSON_CALL, "; "),
         {"tools.format.per_call_start": "", "tools.format.call_separator": "; "},
@@ -451,6 +459,15 @@ ARGUMENTS_TAGGED: dict[str, tuple[str, dict[str, Any]]] = {
             '<c={{ c.name }} nr="{{ loop.index }}">' + tagged("<{{ k }}:>VALUE</>", "") + "</c>"
         ),
         {"tools.function.name_suffix": ' nr="{index}">'},
+    ),
+    "names of arguments as attributes": (
+        each_call(
+            "<c={{ c.name }}>"
+            "{%- for k, v in c.arguments | items -%}"
+            """<a k="{{ k | replace('&', '&amp;') | replace('"', '&q;') }}">{{ v }}</a>"""
+            "{%- endfor -%}</c>"
+        ),
+        {"tools.arguments.name_escapes": (("&amp;", "&"), ("&q;", '"'))},
     ),
     "strings wrapped where they need it": (
         each_call(

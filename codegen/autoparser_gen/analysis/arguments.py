@@ -19,6 +19,8 @@ from autoparser_gen.probe.glue import (
     without_suffix,
 )
 
+ESCAPED = "&<>\"'"  # what markup may have to escape
+
 
 @dataclass(frozen=True)
 class ArgumentFindings:
@@ -61,6 +63,7 @@ def analyze_arguments(study: Study, layout: Layout, around: Around) -> ArgumentF
         value_suffix=value_suffix,
         other_value_suffixes=written.other_ends(value_suffix, cut.separator + cut.start),
         separator=cut.separator,
+        name_escapes=extract_name_escapes(study),
         value_syntax=written.syntax,
         python_words=written.python_words,
         type_prefix=written.type_prefix,
@@ -88,6 +91,21 @@ def extract_argument_name_markers(study: Study, cut: Cut) -> str:
     """A1: what stands before every argument's name."""
     study.found("tools.arguments.name_prefix", "1 argument / 2 arguments")
     return cut.start
+
+
+def extract_name_escapes(study: Study) -> tuple[tuple[str, str], ...]:
+    """What the chat template writes for characters of an argument's name that it escapes."""
+    mark = needles.KEYS[0][0]
+    key = mark.join(("", *ESCAPED, ""))
+    turn = study.prober.raw_turn(calls=[(needles.FUNCTIONS[0], {key: needles.VALUES[0][0]})])
+    written = turn.text.split(mark)[1:-1] if turn is not None else []
+    if len(written) != len(ESCAPED):  # the name is refused, or stands there more than once
+        return ()
+    pairs = zip(written, ESCAPED, strict=True)
+    found = tuple((text, char) for text, char in pairs if text != char and text)
+    if found:
+        study.found("tools.arguments.name_escapes", "a name of letters / of other characters")
+    return found
 
 
 def extract_argument_value_markers(study: Study, middle: str, written: Written) -> tuple[str, str]:
@@ -144,6 +162,7 @@ def _as_literal(found: ArgumentFindings, written: Written) -> ArgumentFindings:
     if opener[-1:] not in pairs or not closer.startswith(pairs[opener[-1]]):
         return found
     literals = written.literals()
+    arguments = replace(arguments, name_escapes=())
     quote = arguments.value_suffix
     if quote and arguments.name_suffix.endswith(quote):  # every value is quoted, numbers too
         literals = replace(literals, quotes=(quote,), bare_strings=False)

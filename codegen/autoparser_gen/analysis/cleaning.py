@@ -52,7 +52,14 @@ def marker_cores(analysis: Analysis) -> tuple[str, ...]:
         *_texts(
             form,
             ToolFormat,
-            ("section_start", "section_end", "per_call_start", "per_call_end", "call_separator"),
+            (
+                "optional_start",
+                "section_start",
+                "section_end",
+                "per_call_start",
+                "per_call_end",
+                "call_separator",
+            ),
         ),
         *_texts(function, Function, ("name_prefix", "name_suffix", "close")),
         *_texts(

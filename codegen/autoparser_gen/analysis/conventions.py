@@ -8,6 +8,7 @@ apply the rules about marker shapes, the other modules those about ids and heade
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from autoparser_gen.probe.glue import is_boundary
@@ -74,7 +75,17 @@ CONVENTIONS = (
         "the assistant's header is repeated inside a turn, or the generation prompt ends inside a"
         " header that goes on differently for content and for calls",
     ),
+    Convention(
+        "tag-before-json",
+        "Models whose calls are bare JSON in history often write the token that announces tool"
+        " output first, which their chat template keeps for calls of another kind.",
+        "the vendor's description of the prompt format of Llama 3.1 to 3.3, and public bug reports",
+        "no marker stands before a call that is JSON, and one of `CALL_TAGS` is among the chat"
+        " template's own string literals",
+    ),
 )
+
+CALL_TAGS = ("<|python_tag|>",)
 
 _INVERSES = (
     ("start", "end"),
@@ -136,6 +147,11 @@ def closed_pair(prompt: str) -> str:
     if found is None or mirrored_closer(found[1]) != found[2]:
         return ""
     return found[0]
+
+
+def tag_before_json(literals: Iterable[str]) -> str:
+    """The tag that a model may write before a call of bare JSON ("tag-before-json"), or ""."""
+    return next((tag for tag in CALL_TAGS for text in literals if tag in text), "")
 
 
 def adjacent_pairs(text: str) -> list[tuple[str, str]]:

@@ -6,17 +6,21 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from autoparser_gen.analysis import conventions
 from autoparser_gen.analysis.layout import Layout
 from autoparser_gen.analysis.model import ToolFormat, Tools
 from autoparser_gen.analysis.study import Study
 from autoparser_gen.analysis.values import path_to
 from autoparser_gen.probe import needles
 from autoparser_gen.probe.glue import Cut
+from autoparser_gen.probe.source import marker_literals
 
 
 def analyze_json_native(study: Study, layout: Layout, form: ToolFormat, cut: Cut) -> Tools:
     """The format of calls that are JSON objects, alone or in an array."""
     form = _fields(study, layout, form)
+    if not (cut.start.strip() or form.section_start.strip() or layout.calls[0].array):
+        form = _with_tag(study, form)
     two = study.layout(calls=2)
     if layout.calls[0].array is not None:
         study.found("tools.format.tools_array_wrapped", "1 call / 2 calls")
@@ -58,6 +62,14 @@ def _fields(study: Study, layout: Layout, form: ToolFormat) -> ToolFormat:
         id_field=id_path[-1] if id_path is not None else "",
     )
     return form if form.id_field else replace(form, gen_id_field=_generated_id(study))
+
+
+def _with_tag(study: Study, form: ToolFormat) -> ToolFormat:
+    """A call without any marker may have a tag before it (convention "tag-before-json")."""
+    tag = conventions.tag_before_json(marker_literals(study.prober.renderer))
+    if tag:
+        study.found("tools.format.optional_start", "convention tag-before-json")
+    return replace(form, optional_start=tag)
 
 
 def _path_to_text(data: Any, arguments: dict[str, Any]) -> tuple[str, ...] | None:

@@ -123,6 +123,7 @@ class ToolFormat:
     section_end: str = ""
     per_call_start: str = ""
     per_call_end: str = ""
+    optional_start: str = ""  # added: may stand before a call that needs no marker
     call_separator: str = ""  # added: between calls, where it is more than whitespace (", ")
     function_field: str = ""  # JSON key of the object that holds name and arguments, if nested
     name_field: str = ""
@@ -164,6 +165,7 @@ class Arguments:
     other_value_suffixes: tuple[str, ...] = ()  # added: what ends values of some types instead
     separator: str = ""
     # added, for TAG_WITH_TAGGED:
+    name_escapes: tuple[tuple[str, str], ...] = ()  # (as written, character) in names of arguments
     value_syntax: ValueSyntax = ValueSyntax.JSON
     python_words: bool = False  # non-string values are written as Python literals
     type_prefix: str = ""  # between name and type attribute; then value_prefix follows the type

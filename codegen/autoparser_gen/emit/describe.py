@@ -44,6 +44,8 @@ def _calls(analysis: Analysis) -> list[str]:
         call = '"[" call ("," call)* "]"'
     elif form.call_separator.strip():
         call = f"call ({_quoted(form.call_separator)} call)*"
+    if form.optional_start:
+        call = f"([{_quoted(form.optional_start)}] call)+"
     lines = [f"calls     : {_sequence(form.section_start, call, form.section_end)}"]
     if form.mode is ToolMode.JSON_NATIVE:
         lines.append(

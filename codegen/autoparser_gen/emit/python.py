@@ -146,6 +146,8 @@ def _constants(analysis: Analysis, tables: Tables) -> str:
     space = after_prompt[: len(after_prompt) - len(after_prompt.lstrip())]
     lines.append(f"SPACE_AFTER_PROMPT = {python_string(space)}")
     lines.append(f"ID_AROUND_NAME = {_value(_around_name(analysis))}")
+    escapes = dict(analysis.tools.arguments.name_escapes)
+    lines.append(f"KEY_ESCAPES: dict[str, str] = {_value(escapes)}")
     lines += ["", "# ---- Settings of the decoders, and what a server needs to know ----", ""]
     lines += [_setting(name, value) for name, value in tables.settings.items()]
     prompts = analysis.generation_prompts

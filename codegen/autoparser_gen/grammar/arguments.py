@@ -114,6 +114,11 @@ class ArgumentRules:
             )
         )
 
+    def _written(self, key: str) -> str:
+        """An argument's name as the chat template writes it."""
+        escapes = {char: text for text, char in self.marks.name_escapes}
+        return "".join(escapes.get(char, char) for char in key)
+
     def _members(
         self, rules: SchemaRules, schema: Mapping[str, Any], tool: Tool, separator: Expr
     ) -> Expr:
@@ -121,12 +126,12 @@ class ArgumentRules:
         members = []
         for key, value in properties.items():
             name = slug(f"{tool.slug}-{key}")
-            body = self.values.argument(Lit(key), rules, value, name)
+            body = self.values.argument(Lit(self._written(key)), rules, value, name)
             members.append(Member(self.builder.rule(name, body), key in required))
         extra = None
         if more is not False:
             name = f"{tool.slug}-other"
-            other = other_than(list(properties), KEY_CHAR)
+            other = other_than([self._written(key) for key in properties], KEY_CHAR)
             key_token = self.builder.token(f"{name}-name", other, capture="argument name")
             extra = self.builder.rule(name, self.values.argument(key_token, rules, more, name))
         return arrange(self.builder, tool.slug, members, comma=separator, extra=extra)

@@ -74,6 +74,7 @@ class Calls:
                 **rows,
             }
             build.transitions[self.after].update(self.section_end_rows(closes=False))
+        rows.update(self._tag_rows())
         for region in dict.fromkeys((*self.texts, self.after)):
             for marker, go in rows.items():
                 # Without a marker of its own a call needs the section's, or a call before it.
@@ -87,6 +88,17 @@ class Calls:
                     )
                 for marker, go in self.section_end_rows(closes=True).items():
                     build.transitions[region].setdefault(marker, go)
+
+    def _tag_rows(self) -> Rows:
+        """The tag that may stand before a call without a marker; behind it anything else is none."""
+        tags = self.build.markers_of(
+            "CALL_TAG", self.format.optional_start, "tools.format.optional_start"
+        )
+        if not tags:
+            return {}
+        marked = {m: go._replace(bare=False, stays=True) for m, go in self.openers.items()}
+        self.build.region("tagged", Region("gap"), marked)
+        return self.build.chain(tags, Go("tagged", opens=True), "tag")
 
     def section_end_rows(self, closes: bool) -> Rows:
         """The section's end, behind a call that it closes or in the text after one."""
