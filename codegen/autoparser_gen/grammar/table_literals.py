@@ -59,7 +59,7 @@ def _python_settings(calls: Calls) -> None:
     build.settings.update(LITERAL_QUOTES=quotes, LITERAL_ESCAPES=literals.escapes)
     build.decoders["call"] = "PythonCalls"
     if literals.bare_strings:
-        build.settings.update(RAW_TYPES={}, RAW_WRAP=None, PYTHON_WORDS=True)
+        build.settings.update(RAW_TYPES={}, RAW_WRAP=None, PYTHON_WORDS=True, QUOTED_STRINGS=False)
         build.decoders["call"] = "BarePythonCalls"
 
 
@@ -85,6 +85,7 @@ def tree_arguments(calls: Calls, more: str = "") -> Rows:
         RAW_TYPES={},
         RAW_WRAP=None,
         PYTHON_WORDS=arguments.python_words,
+        QUOTED_STRINGS=False,
     )
     tag = build.marker("TAG", arguments.name_prefix.strip(), path + "name_prefix")
     rows = {tag: Go("arguments", stays=True), **rows}
