@@ -126,8 +126,12 @@ class Calls:
         text = self.build.markers[opener[0]].text
         joints = self.build.analysis.joints
         glues = [joints.get(f"{part}_to_call", "") for part in ("content", "reasoning", "call")]
-        # Where a call has no marker, its first character is not part of the glue.
-        return any(space_before(glue if text in glue else glue + text, text) for glue in glues)
+        unmarked = not self.section and any(go.bare for go in self.openers.values())
+        if unmarked and not self.format.tools_array_wrapped:
+            glues = [
+                glue + text for glue in glues
+            ]  # the glue ends before the call's first character
+        return any(space_before(glue, text) for glue in glues)
 
     # ---- JSON with the name inside ----
 
