@@ -97,4 +97,43 @@ TEMPLATES = {
         + "{%- endif -%}"
         + calls("<c>" + JSON_CALL + "</c>")
     ),
+    "calls in front of content": chat(REASONING + calls("<c>" + JSON_CALL + "</c>~") + CONTENT),
+    "a blank between marker and id": chat(
+        CONTENT + calls("<c {{ t.id }}>{{ c.name }}<a>{{ c.arguments | tojson }}</c>")
+    ),
+    "arguments as a string of JSON": chat(
+        CONTENT
+        + calls('<c>{"name": "{{ c.name }}", "arguments": {{ c.arguments | tojson | tojson }}}</c>')
+    ),
+}
+
+# Calls that no parser can be made for, and what the note says.
+UNREADABLE = {
+    "the name in the closer": (
+        chat(
+            CONTENT
+            + calls("<{{ c.name }}>" + EACH + "<p={{ k }}>{{ v }}</p>{%- endfor -%}</{{ c.name }}>")
+        ),
+        "what closes a call holds the function's name",
+    ),
+    "keys without a marker": (
+        chat(CONTENT + calls("CALL {{ c.name }}~" + EACH + "{{ k }}: {{ v }}~{%- endfor -%}END~")),
+        "no marker begins an argument",
+    ),
+    "values without a closer": (
+        chat(CONTENT + calls("<c>{{ c.name }}" + EACH + "<k>{{ k }}<v>{{ v }}{%- endfor -%}</c>")),
+        "no marker ends an argument's value",
+    ),
+    "lines of names and JSON": (
+        chat(
+            CONTENT
+            + calls(
+                "{{ c.name }}~{{ c.arguments | tojson }}",
+                before="<act>~",
+                between="~",
+                after="~</act>",
+            )
+        ),
+        "no marker begins a call's name",
+    ),
 }

@@ -8,7 +8,7 @@ import types
 from dataclasses import dataclass
 
 import pytest
-from odd_templates import TEMPLATES
+from odd_templates import TEMPLATES, UNREADABLE
 from splits import usual_splits
 
 from autoparser_gen import verify
@@ -28,7 +28,11 @@ class Odd:
 
 @functools.cache
 def generate(name: str) -> Odd:
-    prober = Prober(Renderer(ChatTemplate("odd.jinja", TEMPLATES[name])))
+    return generate_from(TEMPLATES[name])
+
+
+def generate_from(text: str) -> Odd:
+    prober = Prober(Renderer(ChatTemplate("odd.jinja", text)))
     analysis = analyze(prober)
     draft = Draft(analysis, lower(analysis), ())
     python, lark = (TARGETS[target].emit(draft) for target in ("python", "lark"))
@@ -103,3 +107,12 @@ def test_outputs(
         parser = module.Parser()
         deltas = [delta for piece in pieces for delta in parser.feed(piece)] + parser.finish()
         assert module.merge(deltas) == message
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_unreadable_calls_are_content_and_said_to_be(name: str) -> None:
+    text, problem = UNREADABLE[name]
+    odd = generate_from(text)
+    assert any(problem in note and "fq1zalphazq" in note for note in odd.analysis.notes)
+    assert "calls in a format that can be read" in odd.report.not_rendered
+    assert odd.module.parse("It rains.").content == "It rains."

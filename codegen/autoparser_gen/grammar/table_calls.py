@@ -13,6 +13,7 @@ from autoparser_gen.grammar.table_builder import (
     Rows,
     separated,
     space_before,
+    space_behind,
     tokens,
 )
 from autoparser_gen.grammar.table_literals import literal_arguments, python_calls, tree_arguments
@@ -111,11 +112,17 @@ class Calls:
         self.build.region("separator", Region("gap"), {name: Go("next_call")})
         return {name: Go("separator", opens=True, closes=closes, bare=True)}
 
+    def closed(self) -> Go:
+        """What a call's last marker leads to."""
+        glue = self.build.analysis.joints.get("call_to_content", "")
+        return Go(self.after, closes=True, after="" if self.section_end else space_behind(glue))
+
     def section_end_rows(self, closes: bool) -> Rows:
         """The section's end, behind a call that it closes or in the text after one."""
         if not self.section_end:
             return {}
-        go = Go("content", closes=closes, before=not closes)
+        space = space_behind(self.build.analysis.joints.get("call_to_content", ""))
+        go = Go("content", closes=closes, before=not closes, after=space)
         return self.build.chain(self.section_end, go, "section_close" if closes else "section_end")
 
     def _writes_space_before(self) -> bool:
@@ -163,7 +170,7 @@ class Calls:
             )
             return
         build.transitions["call"][""] = Go("call_end")
-        rows = build.chain(ends, Go(self.after, closes=True), "call_end") if ends else {}
+        rows = build.chain(ends, self.closed(), "call_end") if ends else {}
         build.region("call_end", Region("gap", ends=True), rows)
 
     # ---- The name in markup ----
@@ -240,7 +247,7 @@ class Calls:
         if self.call_id.pos is CallIdPosition.POST_ARGS:
             rows = self._id_after_arguments()
         elif closing := self.closing(more):
-            rows = build.chain(closing, Go(self.after, closes=True), "closing")
+            rows = build.chain(closing, self.closed(), "closing")
         build.region("call_end", Region("gap", ends=True), rows)
         opening = tokens(self.arguments.start)
         if opening and not opening[-1].endswith("{"):
@@ -255,7 +262,7 @@ class Calls:
     def _id_after_arguments(self) -> Rows:
         build = self.build
         close = self.function.close + self.format.per_call_end
-        go = Go(self.after, closes=True)
+        go = self.closed()
         without = build.markers_of("CALL_END", close, "tools.format.per_call_end")
         names = build.markers_of("ID_SUFFIX", self.call_id.suffix + close, "tools.call_id.suffix")
         build.region("id", Region("field", "id"), build.chain(names, go, "id_suffix"))
@@ -276,7 +283,7 @@ class Calls:
         build.region("key", Region("field", "key"), after_key)
         next_key = build.chain(prefix, Go("key"), "key_prefix")
         self._value(next_key, closing)
-        close = build.chain(closing, Go(self.after, closes=True), "closing") if closing else {}
+        close = build.chain(closing, self.closed(), "closing") if closing else {}
         rows = {**next_key, **close}
         opening = build.markers_of("ARGUMENTS_START", arguments.start, path + "start")
         if not opening:
@@ -316,11 +323,7 @@ class Calls:
         suffixes = (arguments.value_suffix, *arguments.other_value_suffixes)
         for number, suffix in enumerate(suffixes):
             build.transitions["value"].update(self._closer(suffix, number))
-        ending = (
-            build.chain(closing, Go(self.after, closes=True), "value_close", "value")
-            if closing
-            else {}
-        )
+        ending = build.chain(closing, self.closed(), "value_close", "value") if closing else {}
         build.region(
             "value_end", Region("gap", otherwise="value", ends=not closing), {**next_key, **ending}
         )

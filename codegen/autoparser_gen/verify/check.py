@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autoparser_gen.analysis.model import Analysis
+from autoparser_gen.analysis.model import Analysis, ToolMode
 from autoparser_gen.errors import VerificationError
 from autoparser_gen.probe import Prober, Turn
 from autoparser_gen.verify.messages import (
@@ -291,6 +291,8 @@ def why_unlike_output(message: ProbeMessage, turn: Turn, analysis: Analysis) -> 
     facts, header = analysis.capabilities, analysis.assistant_header.strip()
     repeats_header = bool(header) and header in turn.text
     two_turns = repeats_header or not facts.renders_content_beside_calls
+    if message.calls and analysis.tools.format.mode is ToolMode.NONE:
+        return "calls in a format that can be read"
     if message.content and message.calls and two_turns:
         return "content beside calls in one turn"
     if message.reasoning and not facts.reasoning_comes_first:
