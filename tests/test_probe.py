@@ -212,6 +212,15 @@ def test_what_the_source_is_asked_for() -> None:
     }
 
 
+def test_an_option_is_asked_for_through_the_variable_that_it_is_taken_into() -> None:
+    text = (
+        "{%- set effort = level | default('none') -%}{%- if effort not in ('none', 'high') -%}"
+        "{{ raise_exception('no') }}{%- endif -%}{{ messages[0].content }}"
+    )
+    renderer = Renderer(ChatTemplate("small.jinja", text))
+    assert source.option_values(renderer) == {"level": [True, False, "none", "high"]}
+
+
 def test_no_conversation_renders() -> None:
     with pytest.raises(ChatTemplateError, match="never"):
         prober("{{ raise_exception('never') }}")

@@ -133,7 +133,7 @@ def _assert_same(
     parts = plain.parts_in(shown.text) if shown else frozenset()
     if not parts or same(message.expected(parts), reading):
         return
-    if verify.is_two_messages(message, turn, found.analysis):
+    if verify.why_unlike_output(message, turn, found.analysis):
         return  # no model writes them in one go
     again = message.reread(reading, parts)
     rendered = found.prober.turn(again.content, again.reasoning, again.calls)

@@ -28,6 +28,7 @@ VENDORS = {
     "granite_3_3": "ibm-granite-granite-3.3-2B-Instruct",
     "granite_4_0": "ibm-granite-granite-4.0",
     "hermes_2_pro": "NousResearch-Hermes-2-Pro-Llama-3-8B-tool_use",
+    "hy3": "tencent-Hy3",
     "kimi_k2_instruct": "Kimi-K2-Instruct",
     "kimi_k2_thinking": "Kimi-K2-Thinking",
     "kimi_k3": "Kimi-K3",

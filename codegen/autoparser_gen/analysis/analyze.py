@@ -49,7 +49,7 @@ def _analyze(study: Study) -> Analysis:
     return Analysis(
         source=chat_template.name,
         sha256=chat_template.sha256,
-        capabilities=find_capabilities(study, end.text),
+        capabilities=find_capabilities(study, reasoning, end.text),
         reasoning=reasoning,
         content=content,
         tools=calls.tools,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autoparser_gen.analysis.model import Capabilities
+from autoparser_gen.analysis.model import Capabilities, Reasoning
+from autoparser_gen.analysis.plants import cuts_every_block
 from autoparser_gen.analysis.study import Study
 from autoparser_gen.probe import needles
 
 
-def find_capabilities(study: Study, end_of_turn: str) -> Capabilities:
+def find_capabilities(study: Study, reasoning: Reasoning, end_of_turn: str) -> Capabilities:
     """Read the capabilities off the probes; few renderings beyond those already kept."""
     prober, shape = study.prober, study.prober.shape
     with_tools = prober.render(shape.opening(), tools=True, prompt=True)
@@ -28,19 +29,31 @@ def find_capabilities(study: Study, end_of_turn: str) -> Capabilities:
         reasoning_field=shape.reasoning_field,
         keeps_reasoning_in_history=history is not None and history.before("reasoning") is not None,
         renders_content_beside_calls=_beside_calls(study, end_of_turn),
+        several_reasoning_blocks=_several_blocks(study, reasoning),
         reasoning_comes_first=_reasoning_first(study),
         renders_empty_arguments=not prober.renders_calls or _empty_arguments(study),
     )
 
 
 def _beside_calls(study: Study, end_of_turn: str) -> bool:
-    """Whether content and calls stand in one turn; some render them as two turns."""
+    """Whether content and calls stand in one turn, and can be told apart.
+
+    Some chat templates render two turns, some write nothing between content and bare JSON.
+    """
     layout = study.layout(content=True, calls=1)
     if layout is None:
         return not study.prober.renders_calls
     between = layout.glue("content_to_call") or layout.glue("call_to_content")
     core = end_of_turn.strip()
-    return between is not None and not (core and core in between)
+    return bool(between) and not (core and core in str(between))
+
+
+def _several_blocks(study: Study, reasoning: Reasoning) -> bool:
+    """Whether reasoning may open again behind content."""
+    if not cuts_every_block(study, reasoning):
+        return False
+    study.found("capabilities.several_reasoning_blocks", "planted in content: every block is cut")
+    return True
 
 
 def _reasoning_first(study: Study) -> bool:
@@ -65,7 +78,13 @@ def _empty_arguments(study: Study) -> bool:
     if some is None or none is None:
         return False
     name = needles.FUNCTIONS[0]
-    return some.calls[0].holds_name(name) == none.calls[0].holds_name(name)
+    if some.calls[0].holds_name(name) == none.calls[0].holds_name(name):
+        return True
+    study.note(
+        "a call without arguments is rendered in a way that cannot be read back, and is not"
+        f" verified: {none.text!r} beside {some.text!r}"
+    )
+    return False
 
 
 def _refuses_null(study: Study) -> bool:

@@ -6,7 +6,8 @@ from autoparser_gen.analysis.marks import pattern
 from autoparser_gen.analysis.study import Study
 from autoparser_gen.probe.glue import without_prefix
 
-# The simplest turn that shows a joint decides.
+# The simplest turn that shows a joint decides, except that of two runs of whitespace the longer
+# counts: a parser takes off as much of it as there is.
 TURNS: tuple[dict[str, bool | int], ...] = (
     {"content": True},
     {"calls": 1},
@@ -27,6 +28,9 @@ def collect_joints(study: Study, default_prompt: str) -> dict[str, str]:
         for pair, glue in layout.joints() if layout is not None else ():
             if pair.startswith("prompt_to_"):
                 glue = without_prefix(glue, prefill)
-            joints.setdefault(pair, pattern(glue))
+            glue = pattern(glue)
+            known = joints.setdefault(pair, glue)
+            if not glue.strip() and glue.startswith(known):
+                joints[pair] = glue
     joints.pop("prompt_to_end", None)
     return joints

@@ -61,7 +61,7 @@ def _fields(study: Study, layout: Layout, form: ToolFormat) -> ToolFormat:
         args_field=args_path[-1] if args_path is not None else "",
         id_field=id_path[-1] if id_path is not None else "",
     )
-    return form if form.id_field else replace(form, gen_id_field=_generated_id(study))
+    return form if form.id_field else replace(form, gen_id_field=_generated_id(study, form))
 
 
 def _with_tag(study: Study, form: ToolFormat) -> ToolFormat:
@@ -89,7 +89,7 @@ def _path_to_text(data: Any, arguments: dict[str, Any]) -> tuple[str, ...] | Non
     return None
 
 
-def _generated_id(study: Study) -> str:
+def _generated_id(study: Study, form: ToolFormat) -> str:
     """The key of a number that the chat template gives to each call."""
     two = study.layout(calls=2)
     if two is None:
@@ -98,8 +98,9 @@ def _generated_id(study: Study) -> str:
     if len(objects) < 2:
         return ""
     study.found("tools.format.gen_id_field", "1 call / 2 calls")
+    known = (form.name_field, form.args_field)
     for key, item in objects[0].items():
         other = objects[1].get(key)
-        if isinstance(item, (str, int)) and item != other and item != needles.FUNCTIONS[0]:
+        if key not in known and isinstance(item, (str, int)) and item != other:
             return str(key)
     return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autoparser_gen.analysis.conventions import mirrored_closer, mirrored_opener, shared_words
+from autoparser_gen.analysis.model import Reasoning
 from autoparser_gen.analysis.study import Study
 from autoparser_gen.probe import needles, source
 
@@ -47,6 +48,22 @@ def planted_pair(study: Study) -> tuple[str, str]:
                 if needles.REASONING not in text and needles.CONTENT in text:
                     return opener, closer
     return "", ""
+
+
+def cuts_every_block(study: Study, reasoning: Reasoning) -> bool:
+    """Whether reasoning planted behind pieces of content is cut out, and all of the content kept.
+
+    A chat template that expects reasoning anywhere in an answer shows that a model writes it there.
+    """
+    start, end = reasoning.start, reasoning.end
+    if not (start.strip() and end.strip()):
+        return False
+    block = start + needles.REASONING + end
+    content = needles.CONTENT + block + needles.RESULT + block
+    turns = (study.prober.raw_turn(content, user_follows=follows) for follows in (False, True))
+    texts = ["" if turn is None else turn.text for turn in turns]
+    kept = all(needles.CONTENT in text and needles.RESULT in text for text in texts)
+    return kept and any(needles.REASONING not in text for text in texts)
 
 
 def _cutting(study: Study, literals: Sequence[str]) -> list[str]:

@@ -284,14 +284,18 @@ def instruction_pairs(study: Study) -> list[tuple[str, str]]:
 
 
 def _as_history_spaces_it(study: Study, found: Reasoning) -> Reasoning:
-    """A closer that is not followed by reasoning's own content takes the space of an empty block's."""
+    """A closer that is not followed by reasoning's own content takes the space of an empty block's.
+
+    Of content alone and content beside a call, the one with more space.
+    """
     if study.prober.shape.reasoning_field:
         return found
-    lead = study.glue("prompt_to_content", content=True) or ""
     core = found.end.strip()
-    if not lead.rstrip().endswith(core):
-        return found
-    closer = found.end.rstrip() + lead[len(lead.rstrip()) :]
+    closer = found.end
+    for lead in (study.glue("prompt_to_content", content=True, calls=n) or "" for n in (0, 1)):
+        if lead.rstrip().endswith(core):
+            spaced = found.end.rstrip() + lead[len(lead.rstrip()) :]
+            closer = spaced if closer == found.end or spaced.startswith(closer) else closer
     return replace(found, end=closer)
 
 

@@ -8,7 +8,7 @@ from autoparser_gen.analysis.content import TurnEnd, without_end, without_reason
 from autoparser_gen.analysis.conventions import shared_words
 from autoparser_gen.analysis.json_calls import analyze_json_native
 from autoparser_gen.analysis.layout import Layout
-from autoparser_gen.analysis.marks import pattern, with_counter
+from autoparser_gen.analysis.marks import NAME, pattern, with_counter
 from autoparser_gen.analysis.markup_calls import analyze_markup
 from autoparser_gen.analysis.model import Content, Headers, Reasoning, ToolFormat, ToolMode, Tools
 from autoparser_gen.analysis.study import Study
@@ -46,14 +46,35 @@ def analyze_tools(study: Study, known: Known) -> ToolFindings:
     form = ToolFormat(mode, section_start=section_start, section_end=section_end)
     if mode is ToolMode.JSON_NATIVE:
         tools = analyze_json_native(study, layout, form, cut)
-        if not tools.format.args_field and not tools.format.fun_name_is_key:
-            study.note(
-                "calls are JSON, but their arguments are not a JSON object in it: calls are read as"
-                " content"
-            )
-            return ToolFindings(Tools())
-        return ToolFindings(tools, end_after_calls)
-    return ToolFindings(analyze_markup(study, layout, form, cut, known.headers), end_after_calls)
+    else:
+        tools = analyze_markup(study, layout, form, cut, known.headers)
+    problem = _unreadable(tools)
+    if problem:
+        study.note(f"calls are read as content: {problem}, as in {layout.text!r}")
+        return ToolFindings(Tools())
+    return ToolFindings(tools, end_after_calls)
+
+
+def _unreadable(tools: Tools) -> str:
+    """Why no parser can be made of the calls that were found, or "" where one can."""
+    form, marks = tools.format, tools.arguments
+    if form.mode is ToolMode.JSON_NATIVE and not (form.args_field or form.fun_name_is_key):
+        return "they are JSON, but their arguments are not a JSON object in it"
+    opener = form.per_call_start + tools.function.name_prefix + tools.call_id.prefix
+    named = form.mode in (ToolMode.TAG_WITH_JSON, ToolMode.TAG_WITH_TAGGED)
+    if named and not opener.strip():
+        return "no marker begins a call's name"
+    if form.mode is not ToolMode.TAG_WITH_TAGGED:
+        return ""
+    if NAME in tools.function.close + form.per_call_end:
+        return "what closes a call holds the function's name"
+    if not marks.name_prefix.strip():
+        return "no marker begins an argument"
+    if not (marks.name_suffix + marks.type_prefix + marks.value_prefix).strip():
+        return "no marker stands between an argument's name and its value"
+    if not marks.value_suffix.strip():
+        return "no marker ends an argument's value"
+    return ""
 
 
 def _no_calls(study: Study) -> str:

@@ -170,7 +170,12 @@ class _Response:
     def _content_and_calls(self) -> Expr:
         calls = self.calls() if self.has_calls else None
         if self.bare:
-            return opt(alt(self._bare_content(), *([calls] if calls else [])))
+            bare = self._bare_content()
+            if calls is None:
+                return opt(bare)
+            # A line end before calls belongs to the content's token.
+            beside = "\n" in self.analysis.joints.get("content_to_call", "")
+            return opt(alt(seq(bare, opt(calls)) if beside else bare, calls))
         content = self._content_text()
         if self._wrapped():
             block = self._block(content)
@@ -179,7 +184,11 @@ class _Response:
         if self.analysis.capabilities.several_reasoning_blocks:
             again = self._reasoning_block(self.analysis.reasoning.start)
             return seq(content, many(seq(again, content)), opt(calls) if calls else EMPTY)
-        return seq(content, opt(calls)) if calls else content
+        if calls is None:
+            return content
+        if not self.analysis.content.beside_call_start:
+            return seq(content, opt(calls))
+        return seq(content, opt(alt(calls, seq(self._aside(), opt(margin(self.builder)), calls))))
 
     def _wrapped_content_and_calls(self) -> Expr:
         """Content between its markers, calls, or both."""
@@ -190,13 +199,18 @@ class _Response:
             return block
         space = opt(margin(self.builder))
         choices: list[Expr] = [seq(block, opt(seq(space, calls)))]
-        wrapper = self.analysis.content
-        if wrapper.beside_call_start:
-            opens = marker_token(self.builder, "aside-open", wrapper.beside_call_start)
-            closes = marker_token(self.builder, "aside-close", wrapper.beside_call_end)
-            aside = self.builder.rule("aside", seq(opens, content, closes))
-            choices.append(seq(aside, space, calls))
+        if self.analysis.content.beside_call_start:
+            choices.append(seq(self._aside(), space, calls))
         return alt(*choices, calls)
+
+    def _aside(self) -> Ref:
+        """Content with the markers that it has only beside a call."""
+        wrapper = self.analysis.content
+        opens = marker_token(self.builder, "aside-open", wrapper.beside_call_start)
+        body = text(core(wrapper.beside_call_end), *self._content_stops())
+        inner = self.builder.token("aside-text", body, capture="content")
+        closes = marker_token(self.builder, "aside-close", wrapper.beside_call_end)
+        return self.builder.rule("aside", seq(opens, inner, closes))
 
     def _json_content_and_calls(self) -> Expr:
         content: Expr = self._json_content()
@@ -274,6 +288,7 @@ class _Response:
             stops.append(core(self.analysis.reasoning.start))
         if self._wrapped():
             stops += [core(self.analysis.content.start), core(self.analysis.content.end)]
+        stops.append(core(self.analysis.content.beside_call_start))
         if self.renders_calls:
             stops += self._call_openers()
         if self._content_after_calls():

@@ -70,16 +70,17 @@ def markup(
     """
     present = [part for part in parts if isinstance(part, Part) or part.text]
     items: list[Expr] = []
-    written = False
+    written = spaced = False
     for at, part in enumerate(present):
         if isinstance(part, Part):
-            if part.begins is Kind.DATA and written:
+            if (part.begins is Kind.DATA and written) or (part.begins is Kind.NAME and spaced):
                 items.append(opt(space))
             items.append(part.expr)
-            before, written = part.ends or part.begins, False
+            before, written, spaced = part.ends or part.begins, False, False
             continue
         markers = single_markers(part.text)
         written = written or part.text != part.text.lstrip()
+        spaced = part.text != part.text.rstrip()
         for number, marker in enumerate(markers, start=1):
             loose = before in (Kind.MARKER, Kind.DATA) or (before is Kind.NAME and written)
             last = number == len(markers)

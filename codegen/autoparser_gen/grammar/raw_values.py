@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from autoparser_gen.analysis.model import Analysis, LiteralSyntax, ValueSyntax
-from autoparser_gen.grammar.ir import Builder, Expr, Lit, Ref, Stop, Text, alt, opt, seq
+from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Lit, Ref, Stop, Text, alt, opt, seq
 from autoparser_gen.grammar.markup import (
     Kind,
     Marker,
@@ -93,8 +93,9 @@ class MarkedValues:
         raw = marks.value_syntax is not ValueSyntax.JSON
         if not raw:
             value = Part(self._data(branches, rules, name), Kind.DATA)
-            closes = Marker("argument-close", marks.value_suffix)
-            return markup(self.builder, [*parts, value, closes], self.space, Kind.MARKER)
+            body = markup(self.builder, [*parts, value], self.space, Kind.MARKER)
+            space = EMPTY if spelling or core(marks.value_prefix) else opt(self.space)
+            return seq(space, body, self._closer(Kind.DATA))
         before = Kind.NAME if spelling else Kind.MARKER
         opens = markup(self.builder, parts, self.space, before)
         return seq(opens, alt(*self._raw(branches, rules, name)))
@@ -102,8 +103,7 @@ class MarkedValues:
     # ---- values with what closes them ----
 
     def _raw(self, branches: list[Branch], rules: SchemaRules | None, name: str) -> Iterator[Expr]:
-        closes = [Marker("argument-close", self.marks.value_suffix)]
-        closer = markup(self.builder, closes, self.space)
+        closer = self._closer(Kind.RAW)
         if any(branch.kind == "any" or _is_any_string(branch) for branch in branches):
             yield seq(self._text(), closer)
             return
@@ -121,6 +121,15 @@ class MarkedValues:
                 exact += [] if body is None else [body]
         if exact:
             yield self._exact(alt(*exact), name)
+
+    def _suffixes(self) -> tuple[str, ...]:
+        """What may end a value."""
+        return (self.marks.value_suffix, *self.marks.other_value_suffixes)
+
+    def _closer(self, before: Kind) -> Expr:
+        """Any of the markers that end a value, which `before` stands in front of."""
+        closers = ([Marker("argument-close", suffix)] for suffix in self._suffixes())
+        return alt(*(markup(self.builder, parts, self.space, before) for parts in closers))
 
     def _data(self, branches: list[Branch], rules: SchemaRules | None, name: str) -> Expr:
         if rules is None:
@@ -143,7 +152,13 @@ class MarkedValues:
             return self.words.word(None)
         kinds = {"object": syntax.object, "array": syntax.array, "string": syntax.string}
         kinds["integer"], kinds["number"] = syntax.integer, syntax.number
-        return kinds.get(branch.kind, syntax.value)()
+        return kinds.get(branch.kind, self._any_value)()
+
+    def _any_value(self) -> Expr:
+        """Any value; where values are JSON, Python's words may stand for its own."""
+        if self.marks.value_syntax is not ValueSyntax.JSON or not self.marks.python_words:
+            return self.syntax.value()
+        return alt(self.syntax.value(), *(repr(word) for word in (True, False, None)))
 
     def _text(self) -> Ref:
         return self.builder.token("argument-value", Text(self.stops()), capture="argument value")
@@ -171,9 +186,11 @@ class MarkedValues:
         the next call, the section's end, the next message or the end of the response.
         """
         function, format_, marks = self.tools.function, self.tools.format, self.marks
-        close = _stop(marks.value_suffix, marks.end, function.close, format_.per_call_end)
-        stops = [_stop(marks.value_suffix, marks.separator, marks.name_prefix)]
-        stops += [(*close, *following) for following in self._after_call()]
+        stops: list[Stop] = []
+        for suffix in self._suffixes():
+            close = _stop(suffix, marks.end, function.close, format_.per_call_end)
+            stops.append(_stop(suffix, marks.separator, marks.name_prefix))
+            stops += [(*close, *following) for following in self._after_call()]
         return tuple(dict.fromkeys(stops))
 
     def _after_call(self) -> list[Stop]:

@@ -112,3 +112,8 @@ def space_before(glue: str, marker: str) -> str:
     at = glue.find(marker)
     before = glue[:at] if at >= 0 else ""
     return before[len(before.rstrip(SPACE)) :]
+
+
+def space_behind(glue: str) -> str:
+    """The whitespace that glue ends with, behind its last marker."""
+    return glue[len(glue.rstrip(SPACE)) :] if glue.strip(SPACE) else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from autoparser_gen.analysis.model import CallIdPosition, ToolMode
+from autoparser_gen.analysis.model import CallIdPosition, ToolMode, ValueSyntax
 from autoparser_gen.emit.skeletons.tables import Go, Region
 from autoparser_gen.grammar.table_builder import (
     SPACE,
@@ -13,6 +13,7 @@ from autoparser_gen.grammar.table_builder import (
     Rows,
     separated,
     space_before,
+    space_behind,
     tokens,
 )
 from autoparser_gen.grammar.table_literals import literal_arguments, python_calls, tree_arguments
@@ -33,13 +34,16 @@ class Calls:
         self.section_end = build.markers_of(
             "SECTION_END", self.format.section_end, "tools.format.section_end"
         )
-        self.after = "content"  # the text region after a call
+        self.text = "content"  # the text region after a call
+        self.after = "content"  # the region after a call
         self.openers: Rows = {}  # what begins a call
 
     def lay_out(self) -> None:
         """The call's own regions, then what opens and what follows it."""
         if self.section:
-            self.after = self.build.region("calls", Region("text", "content"))
+            self.text = self.after = self.build.region("calls", Region("text", "content"))
+        if self._separator():
+            self.after = self.build.region("between", Region("gap", otherwise=self.text))
         if self.format.mode is ToolMode.JSON_NATIVE:
             self._json_native()
         elif self.format.mode is ToolMode.TAG_WITH_JSON:
@@ -73,12 +77,15 @@ class Calls:
                 **build.chain(self.section, Go("section", before=before, opens=True), "section"),
                 **rows,
             }
-            build.transitions[self.after].update(self.section_end_rows(closes=False))
+            build.transitions[self.text].update(self.section_end_rows(closes=False))
+        if self._separator():
+            build.region("next_call", Region("gap"), self.openers)
+            build.transitions[self.after].update(self._separator_rows(closes=False))
         rows.update(self._tag_rows())
-        for region in dict.fromkeys((*self.texts, self.after)):
+        for region in dict.fromkeys((*self.texts, self.text)):
             for marker, go in rows.items():
                 # Without a marker of its own a call needs the section's, or a call before it.
-                if not go.stays or (region == self.after and not self.format.tools_array_wrapped):
+                if not go.stays or (region == self.text and not self.format.tools_array_wrapped):
                     build.transitions[region].setdefault(marker, go)
         for region, kind in build.regions.items():
             if kind.ends:
@@ -86,7 +93,8 @@ class Calls:
                     build.transitions[region].setdefault(
                         marker, go._replace(closes=True, before=False)
                     )
-                for marker, go in self.section_end_rows(closes=True).items():
+                more = {**self.section_end_rows(closes=True), **self._separator_rows(closes=True)}
+                for marker, go in more.items():
                     build.transitions[region].setdefault(marker, go)
 
     def _tag_rows(self) -> Rows:
@@ -100,11 +108,33 @@ class Calls:
         self.build.region("tagged", Region("gap"), marked)
         return self.build.chain(tags, Go("tagged", opens=True), "tag")
 
+    def _separator(self) -> str:
+        """What stands between two calls besides whitespace; an array's commas are its decoder's."""
+        in_array = self.format.tools_array_wrapped
+        return "" if in_array else self.format.call_separator.strip(SPACE)
+
+    def _separator_rows(self, closes: bool) -> Rows:
+        """The separator behind a call, which the next call must follow."""
+        if not self._separator():
+            return {}
+        name = self.build.marker("CALL_SEPARATOR", self._separator(), "tools.format.call_separator")
+        bare = any(go.bare for go in self.openers.values())
+        if not bare:
+            return {name: Go("next_call", opens=True, closes=closes)}
+        self.build.region("separator", Region("gap"), {name: Go("next_call")})
+        return {name: Go("separator", opens=True, closes=closes, bare=True)}
+
+    def closed(self) -> Go:
+        """What a call's last marker leads to."""
+        glue = self.build.analysis.joints.get("call_to_content", "")
+        return Go(self.after, closes=True, after="" if self.section_end else space_behind(glue))
+
     def section_end_rows(self, closes: bool) -> Rows:
         """The section's end, behind a call that it closes or in the text after one."""
         if not self.section_end:
             return {}
-        go = Go("content", closes=closes, before=not closes)
+        space = space_behind(self.build.analysis.joints.get("call_to_content", ""))
+        go = Go("content", closes=closes, before=not closes, after=space)
         return self.build.chain(self.section_end, go, "section_close" if closes else "section_end")
 
     def _writes_space_before(self) -> bool:
@@ -115,6 +145,11 @@ class Calls:
         text = self.build.markers[opener[0]].text
         joints = self.build.analysis.joints
         glues = [joints.get(f"{part}_to_call", "") for part in ("content", "reasoning", "call")]
+        unmarked = not self.section and any(go.bare for go in self.openers.values())
+        if unmarked and not self.format.tools_array_wrapped:
+            glues = [
+                glue + text for glue in glues
+            ]  # the glue ends before the call's first character
         return any(space_before(glue, text) for glue in glues)
 
     # ---- JSON with the name inside ----
@@ -147,7 +182,7 @@ class Calls:
             )
             return
         build.transitions["call"][""] = Go("call_end")
-        rows = build.chain(ends, Go(self.after, closes=True), "call_end") if ends else {}
+        rows = build.chain(ends, self.closed(), "call_end") if ends else {}
         build.region("call_end", Region("gap", ends=True), rows)
 
     # ---- The name in markup ----
@@ -224,7 +259,7 @@ class Calls:
         if self.call_id.pos is CallIdPosition.POST_ARGS:
             rows = self._id_after_arguments()
         elif closing := self.closing(more):
-            rows = build.chain(closing, Go(self.after, closes=True), "closing")
+            rows = build.chain(closing, self.closed(), "closing")
         build.region("call_end", Region("gap", ends=True), rows)
         opening = tokens(self.arguments.start)
         if opening and not opening[-1].endswith("{"):
@@ -239,7 +274,7 @@ class Calls:
     def _id_after_arguments(self) -> Rows:
         build = self.build
         close = self.function.close + self.format.per_call_end
-        go = Go(self.after, closes=True)
+        go = self.closed()
         without = build.markers_of("CALL_END", close, "tools.format.per_call_end")
         names = build.markers_of("ID_SUFFIX", self.call_id.suffix + close, "tools.call_id.suffix")
         build.region("id", Region("field", "id"), build.chain(names, go, "id_suffix"))
@@ -260,7 +295,7 @@ class Calls:
         build.region("key", Region("field", "key"), after_key)
         next_key = build.chain(prefix, Go("key"), "key_prefix")
         self._value(next_key, closing)
-        close = build.chain(closing, Go(self.after, closes=True), "closing") if closing else {}
+        close = build.chain(closing, self.closed(), "closing") if closing else {}
         rows = {**next_key, **close}
         opening = build.markers_of("ARGUMENTS_START", arguments.start, path + "start")
         if not opening:
@@ -289,30 +324,33 @@ class Calls:
     def _value(self, next_key: Rows, closing: list[str]) -> None:
         """The raw value: which closer ends it, and closers that models leave out."""
         build, arguments = self.build, self.arguments
-        before, core, _ = separated(arguments.value_suffix)
         build.region("value", Region("raw", "value"))
         build.decoders["value"] = "RawValue"
         build.settings.setdefault("RAW_TYPES", {})
-        build.settings.update(RAW_WRAP=arguments.optional_wrap, PYTHON_WORDS=arguments.python_words)
-        closer = build.marker("VALUE_SUFFIX", core, "tools.arguments.value_suffix")
-        rows = {closer: Go("value_end")}
-        if before:
-            rows = {
-                build.marker(
-                    "VALUE_SUFFIX_WITH_SPACE", before + core, "tools.arguments.value_suffix"
-                ): Go("value_end"),
-                **rows,
-            }
-        build.transitions["value"].update(rows)
-        ending = (
-            build.chain(closing, Go(self.after, closes=True), "value_close", "value")
-            if closing
-            else {}
+        build.settings.update(
+            RAW_WRAP=arguments.optional_wrap,
+            PYTHON_WORDS=arguments.python_words,
+            QUOTED_STRINGS=arguments.value_syntax is ValueSyntax.JSON,
         )
+        suffixes = (arguments.value_suffix, *arguments.other_value_suffixes)
+        for number, suffix in enumerate(suffixes):
+            build.transitions["value"].update(self._closer(suffix, number))
+        ending = build.chain(closing, self.closed(), "value_close", "value") if closing else {}
         build.region(
             "value_end", Region("gap", otherwise="value", ends=not closing), {**next_key, **ending}
         )
-        self._missing_closers(before, closing)
+        self._missing_closers(separated(arguments.value_suffix)[0], closing)
+
+    def _closer(self, suffix: str, number: int) -> Rows:
+        """Rows for what ends a value, with the whitespace that is written before it and without."""
+        before, core, _ = separated(suffix)
+        path, end = "tools.arguments.value_suffix", f"_{number + 1}" if number else ""
+        closer = self.build.marker(f"VALUE_SUFFIX{end}", core, path)
+        rows = {closer: Go("value_end")}
+        if before:
+            spaced = self.build.marker(f"VALUE_SUFFIX{end}_WITH_SPACE", before + core, path)
+            rows = {spaced: Go("value_end"), **rows}
+        return rows
 
     def _missing_closers(self, before: str, closing: list[str]) -> None:
         """A closer may be missing right before an exactly written next argument or closing."""

@@ -46,7 +46,7 @@ def python_calls(calls: Calls) -> None:
     closing = build.marker("LIST_CLOSING", "]", "tools.format.mode")
     listed = Go("list_end" if ends else calls.after, closes=True)
     build.transitions["call"] = {closing: listed, "": Go("call_end")}
-    rows = build.chain(ends, Go(calls.after, closes=True), "call_end") if ends else {}
+    rows = build.chain(ends, calls.closed(), "call_end") if ends else {}
     build.region("call_end", Region("gap", ends=True), rows)
     if ends:
         rows = build.chain(ends, Go(calls.after), "list_end")
@@ -59,7 +59,7 @@ def _python_settings(calls: Calls) -> None:
     build.settings.update(LITERAL_QUOTES=quotes, LITERAL_ESCAPES=literals.escapes)
     build.decoders["call"] = "PythonCalls"
     if literals.bare_strings:
-        build.settings.update(RAW_TYPES={}, RAW_WRAP=None, PYTHON_WORDS=True)
+        build.settings.update(RAW_TYPES={}, RAW_WRAP=None, PYTHON_WORDS=True, QUOTED_STRINGS=False)
         build.decoders["call"] = "BarePythonCalls"
 
 
@@ -68,7 +68,7 @@ def tree_arguments(calls: Calls, more: str = "") -> Rows:
     build, arguments, path = calls.build, calls.arguments, "tools.arguments."
     end = build.markers_of("ARGUMENTS_END", arguments.end, path + "end")
     closing = end + calls.closing(more)
-    rows = build.chain(closing, Go(calls.after, closes=True), "closing") if closing else {}
+    rows = build.chain(closing, calls.closed(), "closing") if closing else {}
     build.region("arguments", Region("data", "arguments"), {"": Go("call_end")})
     build.decoders["arguments"] = "TreeArguments"
     build.region("call_end", Region("gap", ends=not closing), rows)
@@ -85,6 +85,7 @@ def tree_arguments(calls: Calls, more: str = "") -> Rows:
         RAW_TYPES={},
         RAW_WRAP=None,
         PYTHON_WORDS=arguments.python_words,
+        QUOTED_STRINGS=False,
     )
     tag = build.marker("TAG", arguments.name_prefix.strip(), path + "name_prefix")
     rows = {tag: Go("arguments", stays=True), **rows}

@@ -56,6 +56,8 @@ def _lay_out_parts(build: Builder) -> str:
     texts = _lay_out_text(build)
     if build.analysis.tools.format.mode is not ToolMode.NONE:
         Calls(build, texts).lay_out()
+        if "aside" in build.regions:
+            _close_aside_behind_calls(build)
     if "start" in build.regions:
         return "start"
     # Reasoning without an opener is what a turn begins with.
@@ -77,6 +79,8 @@ def _lay_out_text(build: Builder) -> list[str]:
         build.transitions["content"].update(opening)
         texts.append(build.region("response", Region("text", "content")))
         _close_wrapper(build)
+    if content.beside_call_start:
+        texts.append(_lay_out_aside(build))
     if analysis.headers is not None and analysis.headers.start.strip(SPACE):
         # Further messages of a turn repeat the header; without words in it, it is only markup.
         name = build.marker("MESSAGE_START", analysis.headers.start.strip(SPACE), "headers.start")
@@ -91,7 +95,7 @@ def _lay_out_text(build: Builder) -> list[str]:
         row = {name: Go("reasoning", before=True, after=after_start)}
         build.region("start", Region("gap", otherwise="content"), row)
         if analysis.capabilities.several_reasoning_blocks:
-            build.transitions["content"].update(row)
+            build.transitions["content"][name] = Go("reasoning", after=after_start)
     if end:
         name = build.marker("REASONING_END", end, "reasoning.end")
         closing = {name: Go("content", before=bool(before), after=after)}
@@ -100,6 +104,26 @@ def _lay_out_text(build: Builder) -> list[str]:
             build.transitions["start"].update(closing)
     build.transitions["reasoning"].update(opening)
     return [*texts, "reasoning"]
+
+
+def _lay_out_aside(build: Builder) -> str:
+    """Content that has markers only beside a call; returns its region."""
+    content = build.analysis.content
+    _, core, after = separated(content.beside_call_start)
+    name = build.marker("ASIDE_START", core, "content.beside_call_start")
+    build.transitions["content"][name] = Go("aside", before=True, after=after)
+    before, core, after = separated(content.beside_call_end)
+    name = build.marker("ASIDE_END", core, "content.beside_call_end")
+    rows = {name: Go("content", before=bool(before), after=after)}
+    return build.region("aside", Region("text", "content"), rows)
+
+
+def _close_aside_behind_calls(build: Builder) -> None:
+    """Models put a call, too, between the markers that content has beside one."""
+    (end,) = (name for name, go in build.transitions["aside"].items() if go.region == "content")
+    for region, kind in build.regions.items():
+        if kind.ends:
+            build.transitions[region].setdefault(end, Go("content", closes=True))
 
 
 def _close_wrapper(build: Builder) -> None:

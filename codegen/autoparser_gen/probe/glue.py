@@ -30,11 +30,20 @@ def is_boundary(text: str, at: int) -> bool:
         return False
     if left == ">" and _wordish(right):  # `<a>word` is one marker
         return False
+    if _wordish(right) and _begins_marker(text, at):
+        return False
     if right == "<" and _wordish(left) and _follows_bracket(text, at):
         return False
     if _wordish(left) and (_wordish(right) or right in JOINERS):
         return False
     return not (left in JOINERS and (_wordish(right) or right in "\"'"))
+
+
+def _begins_marker(text: str, at: int) -> bool:
+    """Whether only an opening bracket and its ornaments stand here: `<@` in `<@word`."""
+    while at > 0 and not _wordish(text[at - 1]) and text[at - 1] not in " \t\r\n<>()[]{}\"'":
+        at -= 1
+    return at > 0 and text[at - 1] == "<"
 
 
 def _follows_bracket(text: str, at: int) -> bool:

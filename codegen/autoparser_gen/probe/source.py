@@ -52,10 +52,24 @@ def option_values(renderer: Renderer) -> dict[str, list[Any]]:
     assert syntax.environment is not None
     names -= {*_GIVEN, *renderer.chat_template.tokens, *syntax.environment.globals}
     values: dict[str, list[Any]] = {name: [True, False] for name in sorted(names)}
-    for name, value in _compared(syntax):
-        if name in values and value not in values[name]:
-            values[name].append(value)
+    made_of = _made_of(syntax)
+    for compared, value in _compared(syntax):
+        for name in (compared, *made_of.get(compared, ())):
+            if name in values and value not in values[name]:
+                values[name].append(value)
     return values
+
+
+def _made_of(syntax: nodes.Template) -> dict[str, list[str]]:
+    """The variables that each variable's value is taken from, such as an option with its default."""
+    found: dict[str, list[str]] = {}
+    for assign in syntax.find_all(nodes.Assign):
+        if isinstance(assign.target, nodes.Name):
+            sources = found.setdefault(assign.target.name, [])
+            value = assign.node
+            names = [value] if isinstance(value, nodes.Name) else value.find_all(nodes.Name)
+            sources += [name.name for name in names]
+    return found
 
 
 def _defaulted(node: nodes.Node) -> list[str]:

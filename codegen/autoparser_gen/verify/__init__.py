@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autoparser_gen.verify.check import Report, is_two_messages, prompt_before, verify
+from autoparser_gen.verify.check import Report, prompt_before, verify, why_unlike_output
 from autoparser_gen.verify.subject import Subject, import_text
 
-__all__ = ["Report", "Subject", "import_text", "is_two_messages", "prompt_before", "verify"]
+__all__ = ["Report", "Subject", "import_text", "prompt_before", "verify", "why_unlike_output"]

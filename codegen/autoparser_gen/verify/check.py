@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autoparser_gen.analysis.model import Analysis
+from autoparser_gen.analysis.model import Analysis, ToolMode
 from autoparser_gen.errors import VerificationError
 from autoparser_gen.probe import Prober, Turn
 from autoparser_gen.verify.messages import (
@@ -100,8 +100,9 @@ class _Verifier:
             parts = self._parts_rendered(message)
             turn = self._turn(message) if parts else None
             case = turn and Case(message, turn, prompt_before(turn, self._analysis), parts)
-            if case and self._is_two_turns(case):
-                apart["content beside calls in one turn"] = None
+            reason = case and self._why_unlike_output(case)
+            if reason:
+                apart[reason] = None
                 continue
             if not message.options:
                 seen[message.kind] = parts
@@ -136,15 +137,16 @@ class _Verifier:
             self._parts_by_name[plain.name] = plain.parts_in(turn.text) if turn else frozenset()
         return self._parts_by_name[plain.name]
 
-    def _is_two_turns(self, case: Case) -> bool:
-        """Whether they are messages of their own, where the module does not read them as one."""
-        if not is_two_messages(case.message, case.turn, self._analysis):
-            return False
+    def _why_unlike_output(self, case: Case) -> str:
+        """Why a rendering need not be read back, where the module does not read it all the same."""
+        reason = why_unlike_output(case.message, case.turn, self._analysis)
+        if not reason:
+            return ""
         try:
             got = Reading.of(self._parse(case, case.text, case.tools))
         except Exception:  # the checks will show it
-            return False
-        return not same(case.expected, got)
+            return ""
+        return "" if same(case.expected, got) else reason
 
     # -- checks ------------------------------------------------------------------------------
 
@@ -280,13 +282,24 @@ class _Mismatch(Exception):
         self.expected, self.got = expected, got
 
 
-def is_two_messages(message: ProbeMessage, turn: Turn, analysis: Analysis) -> bool:
-    """Whether content and calls are rendered as messages of their own, each with its header.
+def why_unlike_output(message: ProbeMessage, turn: Turn, analysis: Analysis) -> str:
+    """What a chat template does to history that no model does to its output; "" where nothing.
 
-    No model writes them in one go, unless turns of the format are made of several messages.
+    Content and calls may be rendered as messages of their own, each with its header: no model
+    writes them in one go, unless turns of the format are made of several messages.
     """
-    header = analysis.assistant_header.strip()
-    return bool(header and message.content and message.calls) and header in turn.text
+    facts, header = analysis.capabilities, analysis.assistant_header.strip()
+    repeats_header = bool(header) and header in turn.text
+    two_turns = repeats_header or not facts.renders_content_beside_calls
+    if message.calls and analysis.tools.format.mode is ToolMode.NONE:
+        return "calls in a format that can be read"
+    if message.content and message.calls and two_turns:
+        return "content beside calls in one turn"
+    if message.reasoning and not facts.reasoning_comes_first:
+        return f"reasoning in front of {'calls' if message.calls else 'content'}"
+    if not facts.renders_empty_arguments and any(not given for _, given in message.calls):
+        return "a call without arguments that can be read"
+    return ""
 
 
 def prompt_before(turn: Turn, analysis: Analysis) -> str:

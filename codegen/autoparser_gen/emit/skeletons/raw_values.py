@@ -12,6 +12,7 @@ from autoparser_gen.emit.skeletons.runtime import Decoder, Parser, _quoted
 RAW_WRAP: tuple[str, str] | None = None
 RAW_TYPES: dict[str, str] = {}
 PYTHON_WORDS = False
+QUOTED_STRINGS = False
 
 # ==== Begin raw values block (identical in every file that has it) ====
 
@@ -39,7 +40,7 @@ class RawValue(Decoder):
         certain = self._named or (
             self._schema is not None and _only_string(*self._schema) and "string"
         )
-        self._streams = certain == "string" and RAW_WRAP is None
+        self._streams = certain == "string" and RAW_WRAP is None and not QUOTED_STRINGS
         if self._streams:
             parser.call_arguments('"')
 
@@ -67,10 +68,13 @@ class RawValue(Decoder):
 def _typed(text: str, schema: tuple[Any, Any] | None, named: str) -> str:
     """A raw value as JSON text.
 
-    `named` is the type that the markup gives ("" none). Unions take the JSON alternatives first,
-    unless the text equals a `const` or `enum` member that is a string.
+    `named` is the type that the markup gives ("" none). With QUOTED_STRINGS the chat template
+    writes strings as JSON; one without its quotes is read as it stands. Unions take the JSON
+    alternatives first, unless the text equals a `const` or `enum` member that is a string.
     """
     string = _quoted(text)
+    if QUOTED_STRINGS and text.lstrip().startswith('"'):
+        return _json_or_python(text, "") or string
     if named == "string":
         return string
     python = _PYTHON_UNTYPED if PYTHON_WORDS else ""

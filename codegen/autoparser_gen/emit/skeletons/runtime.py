@@ -949,8 +949,8 @@ class Parser:
             call.id = text
             return self.call_name(_name_in_id(text, self.schemas))
         if collects == "id":
-            call.id = text
-            if call.name:
+            self.call_id(text)
+            if call.name and call.index is None:
                 self._announce(call)
         elif collects == "type":
             call.type = text

@@ -1,0 +1,139 @@
+"""Small chat templates of formats that no vendor ships, in the ways in which vendors differ."""
+
+from __future__ import annotations
+
+
+def chat(body: str, prompt: str = "", end: str = "<end>\n") -> str:
+    """A chat template with headers `<role>`; `body` prints an assistant's message `m`.
+
+    `~` stands for a line end, which Jinja's own trimming must not take.
+    """
+    text = (
+        "{%- for m in messages -%}<{{ m.role }}>~"
+        "{%- if m.role == 'assistant' -%}"
+        + body
+        + f"{{{{ {end!r} }}}}"
+        + "{%- else -%}{{ m.content + '<end>\n' }}{%- endif -%}"
+        "{%- endfor -%}{%- if add_generation_prompt -%}<assistant>~" + prompt + "{%- endif -%}"
+    )
+    return text.replace("~", "{{ '\n' }}")
+
+
+def calls(printed: str, before: str = "", between: str = "", after: str = "") -> str:
+    """Print every call `c`, with text before the first, between two, and behind the last."""
+    return (
+        "{%- if m.tool_calls -%}"
+        + before
+        + "{%- for t in m.tool_calls -%}{%- set c = t.function -%}"
+        + printed
+        + (f"{{%- if not loop.last -%}}{between}{{%- endif -%}}" if between else "")
+        + "{%- endfor -%}"
+        + after
+        + "{%- endif -%}"
+    )
+
+
+CONTENT = "{{ m.content or '' }}"
+REASONING = "{%- if m.reasoning_content -%}<r>~{{ m.reasoning_content }}~</r>~{%- endif -%}"
+JSON_CALL = """{"name": "{{ c.name }}", "arguments": {{ c.arguments | tojson }}}"""
+EACH = "{%- for k, v in c.arguments | items -%}"
+CUT_BLOCKS = (
+    "{%- for piece in (m.content or '').split('</r>') -%}{{ piece.split('<r>')[0] }}{%- endfor -%}"
+)
+
+TEMPLATES = {
+    "bare calls with commas": chat(CONTENT + calls(JSON_CALL, before="~", between=",")),
+    "bare calls right behind content": chat(CONTENT + calls(JSON_CALL)),
+    "calls in tags with a semicolon": chat(
+        CONTENT + calls("<c>" + JSON_CALL + "</c>", between="; ")
+    ),
+    "a wrapper of content beside calls": chat(
+        "{%- if m.tool_calls -%}<say>{{ m.content or '' }}</say>{%- else -%}"
+        + CONTENT
+        + "{%- endif -%}"
+        + calls("<c>" + JSON_CALL + "</c>")
+    ),
+    "a wrapper of content beside bare calls": chat(
+        "{%- if m.tool_calls -%}<say>{{ m.content or '' }}</say>{%- else -%}"
+        + CONTENT
+        + "{%- endif -%}"
+        + calls(JSON_CALL)
+    ),
+    "json values in tags": chat(
+        CONTENT
+        + calls(
+            '<call name="{{ c.name }}">~'
+            + EACH
+            + '<arg name="{{ k }}">{{ v | tojson }}</arg>~{%- endfor -%}</call>'
+        )
+    ),
+    "closers by type": chat(
+        CONTENT
+        + calls(
+            "<f={{ c.name }}>~" + EACH + "<p={{ k }}>~{{ v if v is string else v | tojson }}~"
+            "{{ '</text>' if v is string else '</data>' }}~{%- endfor -%}</f>"
+        )
+    ),
+    "reasoning anywhere in content": chat(
+        "{%- if m.tool_calls and m.reasoning_content -%}<r>{{ m.reasoning_content }}</r>"
+        "{%- endif -%}" + CUT_BLOCKS + calls("<c>" + JSON_CALL + "</c>")
+    ),
+    "more indentation beside calls": chat(
+        "{{ '    ' if m.tool_calls else '  ' }}" + CONTENT + calls("<c>" + JSON_CALL + "</c>")
+    ),
+    "reasoning behind calls": chat(
+        calls("<c>" + JSON_CALL + "</c>") + REASONING + CONTENT, prompt="<r>~"
+    ),
+    "no arguments as broken JSON": chat(
+        CONTENT
+        + calls(
+            '<c>{"name": "{{ c.name }}", "arguments": '
+            "{{ c.arguments | tojson if c.arguments }}}</c>"
+        )
+    ),
+    "the end of turn between content and calls": chat(
+        "{%- if m.content and m.tool_calls -%}{{ m.content }}<end>{%- else -%}"
+        + CONTENT
+        + "{%- endif -%}"
+        + calls("<c>" + JSON_CALL + "</c>")
+    ),
+    "calls in front of content": chat(REASONING + calls("<c>" + JSON_CALL + "</c>~") + CONTENT),
+    "a blank between marker and id": chat(
+        CONTENT + calls("<c {{ t.id }}>{{ c.name }}<a>{{ c.arguments | tojson }}</c>")
+    ),
+    "arguments as a string of JSON": chat(
+        CONTENT
+        + calls('<c>{"name": "{{ c.name }}", "arguments": {{ c.arguments | tojson | tojson }}}</c>')
+    ),
+}
+
+# Calls that no parser can be made for, and what the note says.
+UNREADABLE = {
+    "the name in the closer": (
+        chat(
+            CONTENT
+            + calls("<{{ c.name }}>" + EACH + "<p={{ k }}>{{ v }}</p>{%- endfor -%}</{{ c.name }}>")
+        ),
+        "what closes a call holds the function's name",
+    ),
+    "keys without a marker": (
+        chat(CONTENT + calls("CALL {{ c.name }}~" + EACH + "{{ k }}: {{ v }}~{%- endfor -%}END~")),
+        "no marker begins an argument",
+    ),
+    "values without a closer": (
+        chat(CONTENT + calls("<c>{{ c.name }}" + EACH + "<k>{{ k }}<v>{{ v }}{%- endfor -%}</c>")),
+        "no marker ends an argument's value",
+    ),
+    "lines of names and JSON": (
+        chat(
+            CONTENT
+            + calls(
+                "{{ c.name }}~{{ c.arguments | tojson }}",
+                before="<act>~",
+                between="~",
+                after="~</act>",
+            )
+        ),
+        "no marker begins a call's name",
+    ),
+}

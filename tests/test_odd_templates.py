@@ -1,0 +1,118 @@
+"""Formats that no vendor ships: found, verified, and read as a model would write them."""
+
+from __future__ import annotations
+
+import functools
+import json
+import types
+from dataclasses import dataclass
+
+import pytest
+from odd_templates import TEMPLATES, UNREADABLE
+from splits import usual_splits
+
+from autoparser_gen import verify
+from autoparser_gen.analysis import Analysis, analyze
+from autoparser_gen.chat_template import ChatTemplate, Renderer
+from autoparser_gen.grammar.lower import lower
+from autoparser_gen.probe import Prober
+from autoparser_gen.targets import TARGETS, Draft
+
+
+@dataclass(frozen=True)
+class Odd:
+    analysis: Analysis
+    module: types.ModuleType
+    report: verify.Report
+
+
+@functools.cache
+def generate(name: str) -> Odd:
+    return generate_from(TEMPLATES[name])
+
+
+def generate_from(text: str) -> Odd:
+    prober = Prober(Renderer(ChatTemplate("odd.jinja", text)))
+    analysis = analyze(prober)
+    draft = Draft(analysis, lower(analysis), ())
+    python, lark = (TARGETS[target].emit(draft) for target in ("python", "lark"))
+    report = verify.verify(prober, analysis, verify.Subject(python, lark))
+    return Odd(analysis, verify.import_text(python), report)
+
+
+NOT_RENDERED = {
+    "bare calls right behind content": ("content beside calls in one turn",),
+    "reasoning behind calls": ("reasoning in front of calls",),
+    "no arguments as broken JSON": ("a call without arguments that can be read",),
+    "the end of turn between content and calls": ("content beside calls in one turn",),
+    "reasoning anywhere in content": ("reasoning without calls",),
+}
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_verified_but_for_what_is_not_rendered(name: str) -> None:
+    apart = set(generate(name).report.not_rendered) - {"reasoning"}
+    assert apart == set(NOT_RENDERED.get(name, ()))
+    assert "call" in generate(name).report.rendered
+
+
+CALL = '{"name": "f", "arguments": {"x": 1}}'
+ONE, TWO = [("f", {"x": 1})], [("f", {"x": 1})] * 2
+
+# (format, output, content, reasoning, calls)
+OUTPUTS = [
+    ("bare calls with commas", f"{CALL},{CALL}", "", "", TWO),
+    ("bare calls with commas", f"{CALL} , \n{CALL}", "", "", TWO),
+    ("bare calls with commas", f"{CALL}\n{CALL}", "", "", TWO),
+    ("bare calls with commas", f"{CALL}, and so on", ", and so on", "", ONE),
+    ("bare calls with commas", f"{CALL}, {{odd", ", {odd", "", ONE),
+    ("calls in tags with a semicolon", f"So<c>{CALL}</c>; <c>{CALL}</c>", "So", "", TWO),
+    ("calls in tags with a semicolon", f"<c>{CALL}</c><c>{CALL}</c>", "", "", TWO),
+    ("calls in tags with a semicolon", f"<c>{CALL}</c>; done", "; done", "", ONE),
+    ("a wrapper of content beside calls", f"<say>So</say><c>{CALL}</c>", "So", "", ONE),
+    ("a wrapper of content beside calls", f"So<c>{CALL}</c>", "So", "", ONE),
+    ("a wrapper of content beside bare calls", f"<say>So</say>{CALL}", "So", "", ONE),
+    ("a wrapper of content beside bare calls", f"<say>{CALL}</say>", "", "", ONE),
+    (
+        "json values in tags",
+        '<call name="f">\n<arg name="x">"1"</arg>\n<arg name="y">1</arg>\n</call>',
+        *("", ""),
+        [("f", {"x": "1", "y": 1})],
+    ),
+    (
+        "json values in tags",
+        '<call name="f">\n<arg name="x">a "b"</arg>\n</call>',
+        "",
+        "",
+        [("f", {"x": 'a "b"'})],
+    ),
+    ("closers by type", "<f=f>\n<p=x>\n1\n</data>\n</f>", "", "", ONE),
+    ("closers by type", "<f=f>\n<p=x>\n1\n</text>\n</f>", "", "", ONE),
+    ("reasoning anywhere in content", "A <r>B</r> C<r>D</r>", "A  C", "BD", []),
+    ("reasoning anywhere in content", f"<r>B</r>C<c>{CALL}</c>", "C", "B", ONE),
+    ("more indentation beside calls", "    So", "So", "", []),
+    ("reasoning behind calls", f"Hm\n</r>\n<c>{CALL}</c>", "", "Hm", ONE),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "content", "reasoning", "calls"), OUTPUTS)
+def test_outputs(
+    name: str, text: str, content: str, reasoning: str, calls: list[tuple[str, object]]
+) -> None:
+    module = generate(name).module
+    message = module.parse(text)
+    assert (message.content, message.reasoning_content) == (content, reasoning)
+    assert [(c.name, json.loads(c.arguments)) for c in message.tool_calls] == calls
+    for pieces in usual_splits(text):
+        parser = module.Parser()
+        deltas = [delta for piece in pieces for delta in parser.feed(piece)] + parser.finish()
+        assert module.merge(deltas) == message
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_unreadable_calls_are_content_and_said_to_be(name: str) -> None:
+    text, problem = UNREADABLE[name]
+    odd = generate_from(text)
+    assert any(problem in note and "fq1zalphazq" in note for note in odd.analysis.notes)
+    assert "calls in a format that can be read" in odd.report.not_rendered
+    assert odd.module.parse("It rains.").content == "It rains."
