@@ -23,7 +23,8 @@ class PythonCallRules:
         """Rules are added to the builder when they are asked for."""
         self.builder = builder
         literals = arguments.literals or LiteralSyntax()
-        quotes = literals.quotes if literals.escapes else ("'", '"')
+        # Either of Python's may be written, whatever the chat template takes for whole values.
+        quotes = tuple(dict.fromkeys((*literals.quotes, "'", '"')))
         self.quote = literals.quotes[0]
         # Without escapes only whole values are written as they stand, not what is inside of lists.
         self.verbatim = not literals.escapes and not literals.bare_strings

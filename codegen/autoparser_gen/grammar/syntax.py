@@ -51,6 +51,14 @@ _EXPONENT = seq(chars("eE"), opt(chars("+-")), Rep(_DIGIT, 1, 3))
 DECIMAL = seq(opt("-"), _WHOLE, alt(seq(_FRACTION, opt(_EXPONENT)), _EXPONENT))
 _HEX = chars("0-9a-fA-F")
 _CONTROL = ("\x00", "\x1f")
+_JSON_ESCAPE = alt(chars('"\\/bfnrt'), seq("u", Rep(_HEX, 4, 4)))
+# Python's, but for code points in octal and by name.
+_PYTHON_ESCAPE = alt(
+    chars("\"'\\abfnrtv"),
+    seq("x", Rep(_HEX, 2, 2)),
+    seq("u", Rep(_HEX, 4, 4)),
+    seq("U", alt(seq("000", _HEX), "0010"), Rep(_HEX, 4, 4)),
+)
 
 # A character of keys that a schema does not name: none that any syntax would have to escape.
 KEY_CHAR = chars("\x00-\x1f\x7f\"'\\", negated=True)
@@ -275,10 +283,12 @@ class Syntax:
         return self.builder.rule(name, alt(*choices))
 
     def _char(self, quote: str) -> Expr:
-        plain = CharClass(((quote, quote), ("\\", "\\"), _CONTROL), negated=True)
+        special = ((quote, quote), ("\\", "\\"))
         if self.literals == JSON or self.literals.quotes == ('"',):
-            return alt(plain, seq("\\", alt(chars('"\\/bfnrt'), seq("u", Rep(_HEX, 4, 4)))))
-        return alt(plain, seq("\\", chars("\"'\\nrt")))
+            return alt(CharClass((*special, _CONTROL), negated=True), seq("\\", _JSON_ESCAPE))
+        # Not every chat template escapes tabs, and Python wants only line breaks escaped.
+        never = (("\x00", "\x08"), ("\n", "\x1f"))
+        return alt(CharClass((*special, *never), negated=True), seq("\\", _PYTHON_ESCAPE))
 
     def _spelled(self, body: Expr, quote: str) -> Expr:
         """An expression of characters as this syntax writes them between quotes."""
