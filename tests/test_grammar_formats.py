@@ -193,12 +193,23 @@ CALLS: dict[str, tuple[str, str, str, list[str]]] = {
         ],
     ),
     "python list": (
-        "<|tool_call_start|>[get_weather(city='Rome, 'x' y', days=2)]<|tool_call_end|>",
+        "<|tool_call_start|>[get_weather(city='Rome, 'x' (y', 'z)', days=2)]<|tool_call_end|>",
         "<|tool_call_start|>[ping()]<|tool_call_end|>",
         "<|tool_call_start|>[ping(), get_weather(city='Rome')]<|tool_call_end|>",
         [
             "<|tool_call_start|>[get_weather(days=2)]<|tool_call_end|>",
             "<|tool_call_start|>[pong()]<|tool_call_end|>",
+        ],
+    ),
+    "python bare": (
+        "[get_weather(city=Rome, (x) and 'y, z, days=2)]",
+        "[ping()]",
+        "[ping(), get_weather(city=), ping()]",
+        [
+            "[get_weather(days=2)]",
+            "[get_weather(city=Rome, days=two)]",
+            "[get_weather(city=Rome, day=2)]",
+            "[pong()]",
         ],
     ),
     "python lines": (
