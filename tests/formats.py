@@ -315,6 +315,20 @@ PYTHON_LIST = _format(
     ),
 )
 
+PYTHON_BARE = _format(
+    "python bare",
+    Tools(
+        ToolFormat(ToolMode.PYTHON_CALLS, call_separator=", ", tools_array_wrapped=True),
+        Function(name_suffix="(", close=")"),
+        Arguments(
+            name_suffix="=",
+            separator=", ",
+            python_words=True,
+            literals=LiteralSyntax(escapes=False, python_words=True, bare_strings=True),
+        ),
+    ),
+)
+
 PYTHON_LINES = _format(
     "python lines",
     Tools(

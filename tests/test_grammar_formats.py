@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import formats
 import pytest
 from engines import engines
 
+from autoparser_gen.analysis.model import Headers, LiteralSyntax, Reasoning, ReasoningMode
 from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.lower import lower
 
@@ -191,12 +193,23 @@ CALLS: dict[str, tuple[str, str, str, list[str]]] = {
         ],
     ),
     "python list": (
-        "<|tool_call_start|>[get_weather(city='Rome, 'x' y', days=2)]<|tool_call_end|>",
+        "<|tool_call_start|>[get_weather(city='Rome, 'x' (y', 'z)', days=2)]<|tool_call_end|>",
         "<|tool_call_start|>[ping()]<|tool_call_end|>",
         "<|tool_call_start|>[ping(), get_weather(city='Rome')]<|tool_call_end|>",
         [
             "<|tool_call_start|>[get_weather(days=2)]<|tool_call_end|>",
             "<|tool_call_start|>[pong()]<|tool_call_end|>",
+        ],
+    ),
+    "python bare": (
+        "[get_weather(city=Rome, (x) and 'y, z, days=2)]",
+        "[ping()]",
+        "[ping(), get_weather(city=), ping()]",
+        [
+            "[get_weather(days=2)]",
+            "[get_weather(city=Rome, days=two)]",
+            "[get_weather(city=Rome, day=2)]",
+            "[pong()]",
         ],
     ),
     "python lines": (
@@ -336,6 +349,49 @@ def test_content_between_reasoning_and_calls() -> None:
         assert accepts(""), engine
         assert not accepts(f"It rains.\n{call} It rains."), engine
         assert not accepts("It rains. <think>\nHm.\n</think>"), engine
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "['\\xa0 \\u2028 \\U0001f600 \\'\\a\\v']",  # as Python prints what does not show
+        '["two", \'three\', {"a": "it\'s"}]',  # lists and objects as JSON, strings as Python
+        "{'tab': 'a\tb'}",
+    ],
+)
+def test_strings_as_python_and_templates_write_them(value: str) -> None:
+    analysis = formats.PYTHON_LIST
+    text = f"<|tool_call_start|>[f(a={value})]<|tool_call_end|>"
+    for escapes in (False, True):
+        literals = LiteralSyntax(quotes=("'",), escapes=escapes, python_words=True)
+        arguments = replace(analysis.tools.arguments, literals=literals)
+        changed = replace(analysis, tools=replace(analysis.tools, arguments=arguments))
+        for engine, accepts in engines(lower(changed), changed).items():
+            assert accepts(text), engine
+            assert not accepts(text.replace("[f", "[f(")), engine
+
+
+def test_reasoning_behind_content_as_history_shows_it() -> None:
+    analysis = replace(formats.JSON_IN_TAGS, joints={"content_to_reasoning": "<think>\n"})
+    call = CALLS["json in tags"][1]
+    for engine, accepts in engines(lower(analysis), analysis).items():
+        assert accepts(f"It rains.<think>\nHm.\n</think>\n\n{call}"), engine
+        assert accepts(f"<think>\nHm.\n</think>\n\nIt rains.\n{call}"), engine
+        assert not accepts("It rains.<think>\nHm."), engine
+
+
+@pytest.mark.parametrize("between", ["", "\n"])
+def test_a_header_that_only_repeats(between: str) -> None:
+    analysis = replace(
+        formats.JSON_IN_TAGS,
+        reasoning=Reasoning(ReasoningMode.TAG_BASED, "/think", "<|end|>"),
+        headers=Headers(start="<|start|>assistant", message_end="<|end|>"),
+        joints={"reasoning_to_content": f"<|end|>{between}<|start|>assistant"},
+    )
+    for engine, accepts in engines(lower(analysis), analysis).items():
+        assert accepts(f"/think Hm.<|end|>{between}<|start|>assistant\nIt rains."), engine
+        assert accepts("/think Hm.<|end|>\n<|start|>assistant\nIt rains.") == bool(between), engine
+        assert not accepts("/think Hm.<|end|>It rains."), engine
 
 
 def test_errors_of_the_request() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from autoparser_gen.emit.regex import regex, text_regex
 from autoparser_gen.grammar import until
-from autoparser_gen.grammar.ir import Stop
+from autoparser_gen.grammar.ir import CharClass, Stop, Word, chars
 
 REAL = [
     ("</think>",),
@@ -98,9 +98,26 @@ def test_stops_of_several_pieces() -> None:
         assert bool(thru.fullmatch(text)) == ends, text
 
 
-def test_markers_that_overlap_themselves_are_known() -> None:
-    assert until.overlapping(pieces((">>>",)))
-    assert not until.overlapping(pieces(("<think>", "<tool_call>")))
+@pytest.mark.parametrize(
+    "ranges", [CharClass((("b", "b"), ("c", "c"))), chars("a, =x", negated=True)]
+)
+def test_stops_with_words(ranges: CharClass) -> None:
+    """A word of b and c between a comma and an equals sign, in a class of them and in one of others."""
+    for but, shown in (((), "[bc]+"), (("b", "cb"), "(?!(?:b|cb)(?![bc]))[bc]+")):
+        word = Word(ranges, but)
+        stops: tuple[Stop, ...] = ((",", word, "="), (",", "a"))
+        free = re.compile(regex(until.text_regex(stops), {}))
+        thru = re.compile(regex(until.thru_regex(stops, stops[0]), {}))
+        ahead = re.compile(text_regex(stops, lookahead=True))
+        stop = re.compile(rf",[ ]*{shown}[ ]*=|,[ ]*a")
+        for text in words(",abc =", 6):
+            found = stop.search(text)
+            assert bool(free.fullmatch(text)) == (found is None), text
+            ends = found is not None and found.end() == len(text) and text.endswith("=")
+            assert bool(thru.fullmatch(text)) == ends, text
+            looked = ahead.match(text)
+            begins = found.start() if found else len(text)
+            assert (looked.end() if looked else 0) == begins, text
 
 
 def test_a_stop_that_another_one_hides() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 VENDORS = {
     "apertus": "Apertus-8B-Instruct",
+    "apriel_1_5": "unsloth-Apriel-1.5",
     "apriel_1_6": "Apriel-1.6-15b-Thinker-fixed",
     "bielik_11b": "Bielik-11B-v3.0-Instruct",
     "cohere2_moe": "Cohere2MoE",
@@ -35,6 +36,7 @@ VENDORS = {
     "laguna_s_2_1": "poolside-Laguna-S-2.1",
     "laguna_xs_2_1": "poolside-Laguna-XS-2.1",
     "lfm2": "LFM2-8B-A1B",
+    "lfm2_5": "LFM2.5-8B-A1B",
     "ling_3_flash": "inclusionai-ling-3.0-flash",
     "llama_3_1": "meta-llama-Llama-3.1-8B-Instruct",
     "llama_cpp_deepseek_r1": "llama-cpp-deepseek-r1",

@@ -47,6 +47,7 @@ REASONING_END = ""
 ASSISTANT_HEADER = "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>"
 SPACE_AFTER_PROMPT = ""
 ID_AROUND_NAME = ("", "")
+KEY_ESCAPES: dict[str, str] = {}
 
 # ---- Settings of the decoders, and what a server needs to know ----
 
@@ -144,6 +145,7 @@ _Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
 # What a name in markup can be made of: no whitespace, quotes, brackets or control characters.
 _NAME = re.compile(r"[^\s<>\"'`{}\[\](),;=\x00-\x1f\x7f]*")
 _KEY = re.compile(r"[^\n\r<>\"\x00-\x1f\x7f]*")
+_KEY_ESCAPE = re.compile("|".join(map(re.escape, KEY_ESCAPES)) or r"(?!)")
 
 
 @dataclass
@@ -736,6 +738,8 @@ class Parser:
         if not found:
             return self._fall_back() if final and self._undecided else False
         text = self._buffer[self._from : stop].strip(_SPACE)
+        if place.collects == "key":
+            text = _KEY_ESCAPE.sub(lambda escape: KEY_ESCAPES[escape[0]], text)
         row = place.rows[found[1]]
         missing = not text and place.collects != "id"
         if missing or (place.collects == "key" and text in self.call.keys):
@@ -934,6 +938,8 @@ class Parser:
     def _refuse(self, at: int) -> None:
         rows = [marker for marker in self._place.rows if marker]
         expected = " or ".join(map(repr, rows)) or self._place.name
+        if self._place.kind == "field" and self._place.search.at.match(self._buffer, at):
+            expected = f"a new {self._place.collects}"  # it is empty, or was there before
         if self._decoder is not None:
             expected = self._decoder.expected
         end = at == len(self._buffer)
@@ -1035,8 +1041,8 @@ class Parser:
             call.id = text
             return self.call_name(_name_in_id(text, self.schemas))
         if collects == "id":
-            call.id = text
-            if call.name:
+            self.call_id(text)
+            if call.name and call.index is None:
                 self._announce(call)
         elif collects == "type":
             call.type = text

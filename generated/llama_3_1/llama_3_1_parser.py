@@ -8,7 +8,7 @@
 
 turn      : content [calls]
 content   : TEXT
-calls     : call+
+calls     : (["<|python_tag|>"] call)+
 call      : {"name": NAME, "parameters": ARGUMENTS}
 """
 
@@ -38,12 +38,14 @@ FORMAT_VERSION = 1
 # ---- Markers: every literal that the parser looks for, and the comparison that found it ----
 
 CALL_OPENING = "{"  # no call / 1 call
+CALL_TAG = "<|python_tag|>"  # convention tag-before-json
 END_OF_TURN = "<|eot_id|>"  # content / a call
 REASONING_START = ""
 REASONING_END = ""
 ASSISTANT_HEADER = "<|start_header_id|>assistant<|end_header_id|>\n\n"
 SPACE_AFTER_PROMPT = ""
 ID_AROUND_NAME = ("", "")
+KEY_ESCAPES: dict[str, str] = {}
 
 # ---- Settings of the decoders, and what a server needs to know ----
 
@@ -59,7 +61,7 @@ GENERATION_PROMPTS = {
     "thinking": "<|start_header_id|>assistant<|end_header_id|>\n\n",
     "no_thinking": "<|start_header_id|>assistant<|end_header_id|>\n\n",
 }
-PRESERVED_TOKENS: list[str] = []
+PRESERVED_TOKENS: list[str] = ["<|python_tag|>"]
 TRIGGERS: list[dict[str, str]] = []
 
 
@@ -98,6 +100,7 @@ START = "content"
 REGIONS: dict[str, Region] = {
     "content": Region("text", collects="content"),
     "call": Region("data", collects="calls"),
+    "tagged": Region("gap"),
     "end": Region("end"),
     "call_end": Region("gap", ends=True),
 }
@@ -105,13 +108,18 @@ REGIONS: dict[str, Region] = {
 TRANSITIONS: dict[str, dict[str, Go]] = {
     "content": {
         CALL_OPENING: Go("call", opens=True, bare=True),
+        CALL_TAG: Go("tagged", opens=True),
         END_OF_TURN: Go("end"),
     },
     "call": {
         "": Go("call_end"),
     },
+    "tagged": {
+        CALL_OPENING: Go("call", opens=True, stays=True),
+    },
     "call_end": {
         CALL_OPENING: Go("call", opens=True, closes=True, bare=True),
+        CALL_TAG: Go("tagged", opens=True, closes=True),
         END_OF_TURN: Go("end", closes=True),
     },
 }
@@ -131,6 +139,7 @@ _Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
 # What a name in markup can be made of: no whitespace, quotes, brackets or control characters.
 _NAME = re.compile(r"[^\s<>\"'`{}\[\](),;=\x00-\x1f\x7f]*")
 _KEY = re.compile(r"[^\n\r<>\"\x00-\x1f\x7f]*")
+_KEY_ESCAPE = re.compile("|".join(map(re.escape, KEY_ESCAPES)) or r"(?!)")
 
 
 @dataclass
@@ -723,6 +732,8 @@ class Parser:
         if not found:
             return self._fall_back() if final and self._undecided else False
         text = self._buffer[self._from : stop].strip(_SPACE)
+        if place.collects == "key":
+            text = _KEY_ESCAPE.sub(lambda escape: KEY_ESCAPES[escape[0]], text)
         row = place.rows[found[1]]
         missing = not text and place.collects != "id"
         if missing or (place.collects == "key" and text in self.call.keys):
@@ -921,6 +932,8 @@ class Parser:
     def _refuse(self, at: int) -> None:
         rows = [marker for marker in self._place.rows if marker]
         expected = " or ".join(map(repr, rows)) or self._place.name
+        if self._place.kind == "field" and self._place.search.at.match(self._buffer, at):
+            expected = f"a new {self._place.collects}"  # it is empty, or was there before
         if self._decoder is not None:
             expected = self._decoder.expected
         end = at == len(self._buffer)
@@ -1022,8 +1035,8 @@ class Parser:
             call.id = text
             return self.call_name(_name_in_id(text, self.schemas))
         if collects == "id":
-            call.id = text
-            if call.name:
+            self.call_id(text)
+            if call.name and call.index is None:
                 self._announce(call)
         elif collects == "type":
             call.type = text

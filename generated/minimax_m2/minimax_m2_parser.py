@@ -54,12 +54,14 @@ END_OF_TURN = "[e~["  # content / a call
 ASSISTANT_HEADER = "]~b]ai\n"
 SPACE_AFTER_PROMPT = ""
 ID_AROUND_NAME = ("", "")
+KEY_ESCAPES: dict[str, str] = {}
 
 # ---- Settings of the decoders, and what a server needs to know ----
 
 RAW_TYPES: dict[str, str] = {}
 RAW_WRAP: tuple[str, str] | None = None
 PYTHON_WORDS = False
+QUOTED_STRINGS = False
 GENERATION_PROMPTS = {
     "default": "]~b]ai\n<think>\n",
     "thinking": "]~b]ai\n<think>\n",
@@ -198,6 +200,7 @@ _Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
 # What a name in markup can be made of: no whitespace, quotes, brackets or control characters.
 _NAME = re.compile(r"[^\s<>\"'`{}\[\](),;=\x00-\x1f\x7f]*")
 _KEY = re.compile(r"[^\n\r<>\"\x00-\x1f\x7f]*")
+_KEY_ESCAPE = re.compile("|".join(map(re.escape, KEY_ESCAPES)) or r"(?!)")
 
 
 @dataclass
@@ -790,6 +793,8 @@ class Parser:
         if not found:
             return self._fall_back() if final and self._undecided else False
         text = self._buffer[self._from : stop].strip(_SPACE)
+        if place.collects == "key":
+            text = _KEY_ESCAPE.sub(lambda escape: KEY_ESCAPES[escape[0]], text)
         row = place.rows[found[1]]
         missing = not text and place.collects != "id"
         if missing or (place.collects == "key" and text in self.call.keys):
@@ -988,6 +993,8 @@ class Parser:
     def _refuse(self, at: int) -> None:
         rows = [marker for marker in self._place.rows if marker]
         expected = " or ".join(map(repr, rows)) or self._place.name
+        if self._place.kind == "field" and self._place.search.at.match(self._buffer, at):
+            expected = f"a new {self._place.collects}"  # it is empty, or was there before
         if self._decoder is not None:
             expected = self._decoder.expected
         end = at == len(self._buffer)
@@ -1089,8 +1096,8 @@ class Parser:
             call.id = text
             return self.call_name(_name_in_id(text, self.schemas))
         if collects == "id":
-            call.id = text
-            if call.name:
+            self.call_id(text)
+            if call.name and call.index is None:
                 self._announce(call)
         elif collects == "type":
             call.type = text
@@ -2168,7 +2175,7 @@ class RawValue(Decoder):
         certain = self._named or (
             self._schema is not None and _only_string(*self._schema) and "string"
         )
-        self._streams = certain == "string" and RAW_WRAP is None
+        self._streams = certain == "string" and RAW_WRAP is None and not QUOTED_STRINGS
         if self._streams:
             parser.call_arguments('"')
 
@@ -2196,10 +2203,13 @@ class RawValue(Decoder):
 def _typed(text: str, schema: tuple[Any, Any] | None, named: str) -> str:
     """A raw value as JSON text.
 
-    `named` is the type that the markup gives ("" none). Unions take the JSON alternatives first,
-    unless the text equals a `const` or `enum` member that is a string.
+    `named` is the type that the markup gives ("" none). With QUOTED_STRINGS the chat template
+    writes strings as JSON; one without its quotes is read as it stands. Unions take the JSON
+    alternatives first, unless the text equals a `const` or `enum` member that is a string.
     """
     string = _quoted(text)
+    if QUOTED_STRINGS and text.lstrip().startswith('"'):
+        return _json_or_python(text, "") or string
     if named == "string":
         return string
     python = _PYTHON_UNTYPED if PYTHON_WORDS else ""

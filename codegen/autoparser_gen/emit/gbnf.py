@@ -17,13 +17,17 @@ from autoparser_gen.grammar.ir import (
     ResponseGrammar,
     Rule,
     Seq,
+    Stop,
     StringText,
     Text,
     Thru,
+    Word,
+    merged,
     repetition,
     show_stop,
 )
 from autoparser_gen.grammar.until import Automaton, StringAutomaton
+from autoparser_gen.grammar.words import spelled_out
 
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
@@ -93,6 +97,8 @@ class _Printer:
             return self.expr(expr.item, 2) + repetition(expr)
         if isinstance(expr, Ref):
             return self.name(expr.name)
+        if isinstance(expr, Word):
+            return self.expr(spelled_out(expr), level)
         raise TypeError(f"text until a marker must be a rule of its own: {expr}")
 
     def automaton(self, rule: Rule) -> list[str]:
@@ -136,12 +142,13 @@ def char_class(expr: CharClass) -> str:
         return "."
     if not expr.negated and len(expr.ranges) == 1 and expr.ranges[0][0] == expr.ranges[0][1]:
         return string(expr.ranges[0][0])
+    ranges = merged(expr.ranges)
     inside = [
         _class_char(low) if low == high else f"{_class_char(low)}-{_class_char(high)}"
-        for low, high in expr.ranges
+        for low, high in ranges
         if (low, high) != ("-", "-")
     ]
-    hyphen = "-" if ("-", "-") in expr.ranges else ""
+    hyphen = "-" if ("-", "-") in ranges else ""
     return f"[{'^' if expr.negated else ''}{''.join(inside)}{hyphen}]"
 
 
@@ -162,5 +169,5 @@ def _escape(char: str) -> str:
     return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
 
 
-def _printable_stop(stop: tuple[str, ...]) -> str:
+def _printable_stop(stop: Stop) -> str:
     return "".join(char if char.isprintable() else _escape(char) for char in show_stop(stop))

@@ -11,6 +11,7 @@ from autoparser_gen.grammar.ir import (
     CharClass,
     Expr,
     Lit,
+    Piece,
     Ref,
     Rep,
     Rule,
@@ -18,8 +19,11 @@ from autoparser_gen.grammar.ir import (
     Stop,
     StringText,
     Text,
+    Word,
+    merged,
     repetition,
 )
+from autoparser_gen.grammar.words import spelled_out
 
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 # The slash is among them because it ends a regular expression in Lark's files.
@@ -52,6 +56,8 @@ def regex(expr: Expr, rules: Mapping[str, Rule], *, level: int = 0) -> str:
         return _grouped(inner(expr.item, 2) + repetition(expr), level >= 2)
     if isinstance(expr, Ref):
         return inner(rules[expr.name].body, level)
+    if isinstance(expr, Word):
+        return inner(spelled_out(expr), level)
     if isinstance(expr, StringText):
         return inner(until.string_regex(expr.stops), level)
     if isinstance(expr, Text):
@@ -70,7 +76,9 @@ def _lookahead_step(stops: Sequence[Stop]) -> str:
     """Characters at which none of the stops begins, as one group."""
     by_first: dict[str, list[Stop]] = {}
     for stop in stops:
-        by_first.setdefault(stop[0][0], []).append((stop[0][1:], *stop[1:]))
+        first = stop[0]
+        assert isinstance(first, str), "text ends where a marker begins"
+        by_first.setdefault(first[0], []).append((first[1:], *stop[1:]))
     others = char_class(CharClass(tuple((first, first) for first in sorted(by_first)), True))
     steps = [others + "+"]
     steps += [f"{escape(first)}(?!{_stop_tails(tails)})" for first, tails in by_first.items()]
@@ -79,14 +87,14 @@ def _lookahead_step(stops: Sequence[Stop]) -> str:
 
 def _stop_tails(stops: Sequence[Stop]) -> str:
     """Stops as alternatives, each common first piece written once."""
-    by_piece: dict[str, list[Stop]] = {}
+    by_piece: dict[Piece, list[Stop]] = {}
     for stop in stops:
         by_piece.setdefault(stop[0], []).append(stop[1:])
     return "|".join(_piece(piece, rest) for piece, rest in by_piece.items())
 
 
-def _piece(piece: str, following: Sequence[Stop]) -> str:
-    text = "".join(map(escape, piece))
+def _piece(piece: Piece, following: Sequence[Stop]) -> str:
+    text = regex(piece, {}, level=1) if isinstance(piece, Word) else "".join(map(escape, piece))
     if not all(following):  # the stop ends here; an empty piece is the end of the response
         return text
     tails = _stop_tails([stop for stop in following if stop != ("",)])
@@ -103,7 +111,7 @@ def char_class(expr: CharClass) -> str:
         return escape(expr.ranges[0][0])
     inside = "".join(
         escape(low, in_class=True) + ("" if low == high else "-" + escape(high, in_class=True))
-        for low, high in expr.ranges
+        for low, high in merged(expr.ranges)
     )
     return f"[{'^' if expr.negated else ''}{inside}]"
 

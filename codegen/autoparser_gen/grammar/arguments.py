@@ -20,9 +20,9 @@ from autoparser_gen.grammar.syntax import (
     Syntax,
     escaped_rules,
     gap,
-    other_than,
     whitespace,
 )
+from autoparser_gen.grammar.words import other_than
 
 
 class ArgumentRules:

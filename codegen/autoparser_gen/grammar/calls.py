@@ -113,7 +113,11 @@ class CallRules:
         if self.format.mode is ToolMode.JSON_NATIVE:
             body = self.json.braced(self._members(tool))
         elif self.format.mode is ToolMode.PYTHON_CALLS:
-            python = PythonCallRules(self.builder, self.analysis.tools.arguments)
+            python = PythonCallRules(
+                self.builder,
+                self.analysis.tools.arguments,
+                in_list=self.format.tools_array_wrapped,
+            )
             body = python.call(tool)
         else:
             body = self.tagged_call(tool)

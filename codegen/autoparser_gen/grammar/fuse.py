@@ -18,6 +18,7 @@ from autoparser_gen.grammar.ir import (
     Builder,
     Expr,
     Lit,
+    Piece,
     Ref,
     Rep,
     ResponseGrammar,
@@ -26,6 +27,7 @@ from autoparser_gen.grammar.ir import (
     Stop,
     Text,
     Thru,
+    Word,
     alt,
     nullable,
     nullable_rules,
@@ -34,6 +36,8 @@ from autoparser_gen.grammar.ir import (
     seq,
     walk,
 )
+from autoparser_gen.grammar.schema import slug
+from autoparser_gen.grammar.words import contains
 
 
 def fuse(grammar: ResponseGrammar, special: Collection[str] = ()) -> ResponseGrammar:
@@ -204,7 +208,7 @@ class _Fuser:
         assert isinstance(text.body, Text)
         spaced = False
         for step in self._steps(rest):
-            marker = _marker(step.token)
+            marker = _piece(step.token)
             if not marker:
                 spaced = True
                 continue
@@ -214,10 +218,10 @@ class _Fuser:
                 continue
             begun = next((one for one in text.body.stops if _begins(stop, one)), None)
             if begun is not None:
-                after = (marker[len(begun[-1]) :], *_after_marker(step.token))
-                body = seq(Thru(_inside(text.body.stops), begun), *after)
-                yield _Ending(f"{text.name}-to-{step.token.name}", body, step.rest)
-            elif any(other[: len(stop)] == stop for other in text.body.stops):
+                yield _Ending(
+                    _name(text, stop, step), _through(text.body, stop, begun, step), step.rest
+                )
+            elif any(_leads_to(stop, other) for other in text.body.stops):
                 yield from self._search(text, step.rest, stop, (*tokens, step.token))
             else:
                 raise GrammarError(
@@ -271,13 +275,55 @@ def _one_less(expr: Rep) -> Expr:
     return Rep(expr.item, max(expr.low - 1, 0), high) if high else EMPTY
 
 
-def _begins(marker: Stop, stop: Stop) -> bool:
-    """Whether what has been read is a stop, or a marker that begins with one."""
-    return marker[:-1] == stop[:-1] and bool(stop[-1]) and marker[-1].startswith(stop[-1])
+def _leads_to(read: Stop, stop: Stop) -> bool:
+    """Whether what has been read is the beginning of a stop."""
+    return len(read) <= len(stop) and all(map(_is_one_of, read, stop))
+
+
+def _begins(read: Stop, stop: Stop) -> bool:
+    """Whether what has been read is a stop, or a stop and more of its last marker."""
+    if len(read) != len(stop) or not stop[-1] or not _leads_to(read[:-1], stop[:-1]):
+        return False
+    last, end = read[-1], stop[-1]
+    if isinstance(end, Word) or isinstance(last, Word):
+        first = last[0] if isinstance(last, str) else last
+        return _is_one_of(first, end)
+    return last.startswith(end)
+
+
+def _is_one_of(read: Piece, piece: Piece) -> bool:
+    """Whether what has been read is a piece of a stop."""
+    if isinstance(piece, Word) and isinstance(read, str):
+        return bool(read) and all(contains(piece.chars, char) for char in read)
+    return isinstance(piece, Word) or read == piece
+
+
+def _through(text: Text, read: Stop, stop: Stop, step: _Step) -> Expr:
+    """Text, what has been read of its stop, and the rest of the token that ended it."""
+    last, end = read[-1], stop[-1]
+    exact = (*read[:-1], end if isinstance(last, str) and isinstance(end, str) else last)
+    more = last[len(end) :] if isinstance(last, str) and isinstance(end, str) else ""
+    stops = tuple(dict.fromkeys((*_inside(text.stops), exact)))
+    return seq(Thru(stops, exact), more, *_after_marker(step.token))
+
+
+def _name(text: Rule, read: Stop, step: _Step) -> str:
+    """A name for text with what ends it: a given word in that, or else the last token."""
+    assert isinstance(text.body, Text)
+    words = {
+        at for stop in text.body.stops for at, piece in enumerate(stop) if isinstance(piece, Word)
+    }
+    given = [piece for at, piece in enumerate(read) if at in words and isinstance(piece, str)]
+    return f"{text.name}-to-{slug(given[0]) if len(read) > 1 and given else step.token.name}"
+
+
+def _piece(token: Rule) -> Piece:
+    """The marker or the word in a token; "" if it is whitespace only."""
+    return token.body if isinstance(token.body, Word) else _marker(token)
 
 
 def _marker(token: Rule) -> str:
-    """The marker in a token; "" if it is whitespace only."""
+    """The marker in a token; "" if there is none."""
     return next((node.text for node in walk(token.body) if isinstance(node, Lit)), "").strip()
 
 

@@ -8,7 +8,8 @@ ones, because free text between markers is what model output mostly consists of:
 - `Thru(stops, end)`: such a text together with the stop that ended it, which must be `end`.
 
 A stop is a tuple of pieces with any whitespace between them, mostly of one: ("</a>", "<b>") is a
-"</a>" that a "<b>" follows. A last piece "" stands for the end of the response.
+"</a>" that a "<b>" follows. A piece may be any `Word`. A last piece "" stands for the end of the
+response.
 
 A rule marked `token` is regular and is printed as one terminal where an engine has a lexer.
 """
@@ -16,7 +17,7 @@ A rule marked `token` is regular and is printed as one terminal where an engine 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 
@@ -65,7 +66,16 @@ class Ref:
     name: str
 
 
-Stop = tuple[str, ...]
+@dataclass(frozen=True)
+class Word:
+    """Characters of one class, at least one, that are together none of the texts in `but`."""
+
+    chars: CharClass
+    but: tuple[str, ...] = ()
+
+
+Piece = str | Word
+Stop = tuple[Piece, ...]
 
 
 @dataclass(frozen=True)
@@ -90,7 +100,7 @@ class StringText:
     stops: tuple[Stop, ...]
 
 
-Expr = Lit | CharClass | Seq | Alt | Rep | Ref | Text | Thru | StringText
+Expr = Lit | CharClass | Seq | Alt | Rep | Ref | Word | Text | Thru | StringText
 
 EMPTY = Seq(())
 
@@ -338,6 +348,21 @@ def first_tokens(grammar: ResponseGrammar, expr: Expr, empty: set[str]) -> dict[
     return found
 
 
+def merged(ranges: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Ranges for printing: four single characters or more that follow each other become one."""
+    found: list[tuple[str, str]] = []
+    run: list[tuple[str, str]] = []
+    for low, high in (*ranges, ("", "")):
+        if run and (not low or low != high or ord(low) != ord(run[-1][0]) + 1):
+            found += run if len(run) < 4 else [(run[0][0], run[-1][0])]
+            run = []
+        if low == high and low:
+            run.append((low, high))
+        elif low:
+            found.append((low, high))
+    return found
+
+
 # ---- printing, for people ----
 
 _SUFFIXES = {(0, None): "*", (1, None): "+", (0, 1): "?"}
@@ -360,6 +385,9 @@ def show(expr: Expr, level: int = 0) -> str:
         return show(expr.item, 2) + repetition(expr)
     if isinstance(expr, Ref):
         return expr.name
+    if isinstance(expr, Word):
+        but = f" but {', '.join(map(json.dumps, expr.but))}" if expr.but else ""
+        return f"<word of {show(expr.chars)}{but}>"
     stops = ", ".join(map(show_stop, expr.stops)) or "the end"
     if isinstance(expr, StringText):
         return f"<text of a JSON string without {stops}>"
@@ -370,9 +398,13 @@ def show(expr: Expr, level: int = 0) -> str:
 
 def show_stop(stop: Stop) -> str:
     """A stop as text: its pieces, with dots for the whitespace between them."""
-    return " ... ".join(
-        json.dumps(piece, ensure_ascii=False) if piece else "the end" for piece in stop
-    )
+    return " ... ".join(map(_show_piece, stop))
+
+
+def _show_piece(piece: Piece) -> str:
+    if isinstance(piece, Word):
+        return "a word"
+    return json.dumps(piece, ensure_ascii=False) if piece else "the end"
 
 
 def repetition(expr: Rep) -> str:

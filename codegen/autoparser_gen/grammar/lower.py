@@ -12,6 +12,7 @@ from autoparser_gen.grammar.ir import (
     EMPTY,
     Builder,
     Expr,
+    Lit,
     Ref,
     Rep,
     ResponseGrammar,
@@ -154,9 +155,13 @@ class _Response:
     def _reasoning_block(self, start: str, *, takes_space: bool = False) -> Ref:
         reasoning = self.analysis.reasoning
         headers = self.analysis.headers
-        # Where the next message repeats the header, and no word in it says what follows.
-        next_message = headers.start if headers is not None else ""
-        closes = marker_token(self.builder, "reasoning-close", reasoning.end + next_message)
+        closer: Expr = Lit(core(reasoning.end))
+        if headers is not None:
+            # The next message repeats the header, and no word in it says what follows.
+            exact = core(reasoning.end) + core(headers.start)
+            spaced = exact not in self.analysis.joints.get("reasoning_to_content", exact)
+            closer = seq(closer, opt(margin(self.builder)) if spaced else "", core(headers.start))
+        closes = self.builder.token("reasoning-close", closer)
         stops = [core(reasoning.end)]
         if self._wrapped():
             stops.append(core(self.analysis.content.start))
@@ -176,7 +181,7 @@ class _Response:
             # A line end before calls belongs to the content's token.
             beside = "\n" in self.analysis.joints.get("content_to_call", "")
             return opt(alt(seq(bare, opt(calls)) if beside else bare, calls))
-        content = self._content_text()
+        content: Expr = self._content_text()
         if self._wrapped():
             block = self._block(content)
             more = EMPTY if calls is None else opt(seq(opt(margin(self.builder)), calls))
@@ -184,6 +189,9 @@ class _Response:
         if self.analysis.capabilities.several_reasoning_blocks:
             again = self._reasoning_block(self.analysis.reasoning.start)
             return seq(content, many(seq(again, content)), opt(calls) if calls else EMPTY)
+        if self._reasoning_behind_content():
+            behind = self._reasoning_block(self.analysis.reasoning.start)
+            content = seq(content, opt(seq(behind, content)))
         if calls is None:
             return content
         if not self.analysis.content.beside_call_start:
@@ -265,6 +273,10 @@ class _Response:
         written = "call_to_content" in self.analysis.joints
         simple = not self._wrapped() and not self.bare and not self.call_rules.arguments.raw
         return self.has_calls and written and simple
+
+    def _reasoning_behind_content(self) -> bool:
+        """Whether history shows reasoning behind content, where a parser leaves it in the content."""
+        return "content_to_reasoning" in self.analysis.joints
 
     def _may_be_plain(self) -> bool:
         content = self.analysis.content

@@ -9,7 +9,8 @@ from autoparser_gen.grammar.calls import CallRules
 from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Lit, Ref, alt, many, opt, seq, text
 from autoparser_gen.grammar.markup import Kind, Marker, Part, core, marker_token, markup
 from autoparser_gen.grammar.request import Tool
-from autoparser_gen.grammar.syntax import NAME_CHAR, other_than
+from autoparser_gen.grammar.syntax import NAME_CHAR
+from autoparser_gen.grammar.words import other_than
 
 # Named rule: how models write the content type that history shows as one word. Source: OpenAI's
 # harmony format, where a generated header is `commentary to=functions.f <|constrain|>json`.

@@ -9,7 +9,8 @@ from autoparser_gen.grammar.ir import Builder, Expr, Lit, Ref, alt, many, seq, t
 from autoparser_gen.grammar.markup import core
 from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.schema import Branch, SchemaRules, simplified, slug
-from autoparser_gen.grammar.syntax import KEY, NAME_CHAR, Syntax, other_than, spelled
+from autoparser_gen.grammar.syntax import KEY, NAME_CHAR, Syntax, spelled
+from autoparser_gen.grammar.words import other_than
 
 _CLOSER_KEY = "{key}"  # stands in the analysis for the name that the closing tag repeats
 

@@ -5,25 +5,41 @@ from __future__ import annotations
 from typing import Any
 
 from autoparser_gen.analysis.model import Arguments, LiteralSyntax
-from autoparser_gen.grammar.ir import Builder, Expr, Lit, Text, alt, chars, many, opt, seq
+from autoparser_gen.grammar.ir import (
+    Builder,
+    Expr,
+    Lit,
+    Stop,
+    Text,
+    Word,
+    alt,
+    chars,
+    many,
+    opt,
+    seq,
+)
 from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.request import Tool
 from autoparser_gen.grammar.schema import Branch, SchemaRules, simplified, slug
-from autoparser_gen.grammar.syntax import NAME, NAME_CHAR, Syntax, other_than, spelled
+from autoparser_gen.grammar.syntax import NAME_CHAR, Syntax, spelled
 
 _ANY = Branch("any", {})
-# A string without quotes, as some chat templates print it.
-_BARE = seq(chars("a-zA-Z"), many(chars("\"'\\\\()[]{},=\x00-\x1f", negated=True)))
+_NAME = Word(NAME_CHAR)
+# What a parser takes for a name behind a value, and for the beginning of a marker behind a call.
+_ANY_NAME = Word(chars("\x00-#%-,/:-@[-^`{-\x7f", negated=True))
+_MARKER = Word(chars("a-zA-Z0-9_ \t\r\n\"'.,:;()[]{}", negated=True))
 
 
 class PythonCallRules:
     """Builds the rules of single calls."""
 
-    def __init__(self, builder: Builder, arguments: Arguments) -> None:
-        """Rules are added to the builder when they are asked for."""
+    def __init__(self, builder: Builder, arguments: Arguments, *, in_list: bool) -> None:
+        """Rules are added to the builder when they are asked for; `in_list` is between brackets."""
         self.builder = builder
+        self.in_list = in_list
         literals = arguments.literals or LiteralSyntax()
-        quotes = literals.quotes if literals.escapes else ("'", '"')
+        # Either of Python's may be written, whatever the chat template takes for whole values.
+        quotes = tuple(dict.fromkeys((*literals.quotes, "'", '"')))
         self.quote = literals.quotes[0]
         # Without escapes only whole values are written as they stand, not what is inside of lists.
         self.verbatim = not literals.escapes and not literals.bare_strings
@@ -33,7 +49,7 @@ class PythonCallRules:
 
     def call(self, tool: Tool | None) -> Expr:
         """One call of a tool, or of any."""
-        name: Expr = Lit(tool.name) if tool else self.builder.token("name", NAME, capture="name")
+        name: Expr = Lit(tool.name) if tool else self.builder.token("name", _NAME, capture="name")
         opens = self.syntax.bracket("lparen", "(")
         closes = self.syntax.bracket("rparen", ")")
         return seq(name, opens, self._arguments(tool), closes)
@@ -41,7 +57,7 @@ class PythonCallRules:
     def _arguments(self, tool: Tool | None) -> Expr:
         comma = self.syntax.comma()
         if tool is None:
-            key = self.builder.token("argument-name", NAME, capture="argument name")
+            key = self.builder.token("argument-name", _NAME, capture="argument name")
             value = self.builder.rule(
                 "argument-value", self._value([_ANY], None, "argument"), capture="argument value"
             )
@@ -65,7 +81,7 @@ class PythonCallRules:
         return alt(*choices)
 
     def _other(self, rules: SchemaRules, keys: list[str], schema: Any, name: str) -> Any:
-        key = self.builder.token(f"{name}-name", other_than(keys, NAME_CHAR))
+        key = self.builder.token(f"{name}-name", Word(NAME_CHAR, tuple(keys)))
         return self.builder.rule(name, self._argument(key, self._of_schema(rules, schema, name)))
 
     def _argument(self, key: Expr, value: Expr) -> Expr:
@@ -81,6 +97,8 @@ class PythonCallRules:
             inner = f"{name}-{at + 1}" if len(branches) > 1 else name
             if branch.kind == "any":
                 choices += self._any_value()
+            elif branch.kind == "string" and self.bare and branch.is_plain:
+                choices.append(self._bare_text())
             elif branch.kind == "string" and self.verbatim:
                 choices.append(self._verbatim(rules, branch, inner))
             elif branch.strings and self.verbatim:
@@ -93,8 +111,8 @@ class PythonCallRules:
 
     def _any_value(self) -> list[Expr]:
         if not self.verbatim:
-            bare = self.builder.token("bare-text", _BARE) if self.bare else None
-            return [self.syntax.value(), *([bare] if bare else [])]
+            # Text in which a parser finds the values that are none.
+            return [self._bare_text() if self.bare else self.syntax.value()]
         words = [self.syntax.word(word) for word in (True, False, None)]
         containers = [self.syntax.object(), self.syntax.array()]
         return [*containers, self._any_string(), self.syntax.number(), *words]
@@ -111,8 +129,19 @@ class PythonCallRules:
         return seq(quote, spelled(body, {}, ((quote[0], quote[0]),)), quote)
 
     def _any_string(self) -> Expr:
-        """Text between quotes; quotes in it are text where no comma or parenthesis follows."""
-        stops = ((self.quote, ","), (self.quote, ")"))
+        """Text between quotes; a quote in it is text where the calls do not go on behind it."""
         quote = self.builder.token("quote", Lit(self.quote))
+        stops = tuple((self.quote, *stop) for stop in self._behind_value())
         inner = self.builder.token("argument-text", Text(stops))
         return self.builder.rule("argument-string", seq(quote, inner, quote))
+
+    def _bare_text(self) -> Expr:
+        """Text as it stands."""
+        return self.builder.token("argument-text", Text(self._behind_value()))
+
+    def _behind_value(self) -> tuple[Stop, ...]:
+        """What shows a parser that a value has ended: an argument, a call or the end of calls."""
+        ends: tuple[Stop, ...] = ((",", _ANY_NAME, "="), (",", ")"))
+        if self.in_list:
+            return (*ends, (")", ",", _ANY_NAME, "("), (")", "]"))
+        return (*ends, (")", _ANY_NAME, "("), (")", ",", _ANY_NAME, "("), (")", _MARKER))

@@ -32,6 +32,7 @@ from autoparser_gen.grammar.ir import (
     reachable,
     seq,
 )
+from autoparser_gen.grammar.words import contains, other_than, without
 
 JSON = LiteralSyntax()
 
@@ -51,6 +52,14 @@ _EXPONENT = seq(chars("eE"), opt(chars("+-")), Rep(_DIGIT, 1, 3))
 DECIMAL = seq(opt("-"), _WHOLE, alt(seq(_FRACTION, opt(_EXPONENT)), _EXPONENT))
 _HEX = chars("0-9a-fA-F")
 _CONTROL = ("\x00", "\x1f")
+_JSON_ESCAPE = alt(chars('"\\/bfnrt'), seq("u", Rep(_HEX, 4, 4)))
+# Python's, but for code points in octal and by name.
+_PYTHON_ESCAPE = alt(
+    chars("\"'\\abfnrtv"),
+    seq("x", Rep(_HEX, 2, 2)),
+    seq("u", Rep(_HEX, 4, 4)),
+    seq("U", alt(seq("000", _HEX), "0010"), Rep(_HEX, 4, 4)),
+)
 
 # A character of keys that a schema does not name: none that any syntax would have to escape.
 KEY_CHAR = chars("\x00-\x1f\x7f\"'\\", negated=True)
@@ -105,55 +114,6 @@ def escaped_rules(source: Builder, start: Ref, target: Builder) -> Ref:
         copy = Rule(f"escaped-{rule.name}", body, rule.token, rule.capture)
         target.rules[copy.name] = copy
     return Ref(f"escaped-{start.name}")
-
-
-def contains(char_class: CharClass, char: str) -> bool:
-    """Whether a character is in a class."""
-    return any(low <= char <= high for low, high in char_class.ranges) != char_class.negated
-
-
-def without(
-    ranges: Sequence[tuple[str, str]], hidden: Sequence[tuple[str, str]]
-) -> tuple[tuple[str, str], ...]:
-    """Ranges of characters without other ranges."""
-    left = list(ranges)
-    for first, last in hidden:
-        parts = []
-        for low, high in left:
-            if high < first or last < low:
-                parts.append((low, high))
-                continue
-            if low < first:
-                parts.append((low, chr(ord(first) - 1)))
-            if last < high:
-                parts.append((chr(ord(last) + 1), high))
-        left = parts
-    return tuple(left)
-
-
-def other_than(texts: Sequence[str], char: CharClass) -> Expr:
-    """Texts of one character or more that are none of the given ones."""
-    return _other_than([text for text in texts if text], char, may_end=False)
-
-
-def _other_than(texts: Sequence[str], char: CharClass, *, may_end: bool) -> Expr:
-    """As before; where it `may_end`, the empty text is one of them."""
-    following: dict[str, list[str]] = {}
-    for text in texts:
-        if text:
-            following.setdefault(text[0], []).append(text[1:])
-    firsts = tuple((first, first) for first in sorted(following))
-    if char.negated:
-        other = CharClass((*char.ranges, *firsts), negated=True)
-    else:
-        other = CharClass(without(char.ranges, firsts))
-    choices = [
-        seq(first, _other_than(rest, char, may_end="" not in rest))
-        for first, rest in sorted(following.items())
-        if contains(char, first)
-    ]
-    found = alt(*choices, seq(other, many(char)))
-    return opt(found) if may_end else found
 
 
 class Syntax:
@@ -275,10 +235,12 @@ class Syntax:
         return self.builder.rule(name, alt(*choices))
 
     def _char(self, quote: str) -> Expr:
-        plain = CharClass(((quote, quote), ("\\", "\\"), _CONTROL), negated=True)
+        special = ((quote, quote), ("\\", "\\"))
         if self.literals == JSON or self.literals.quotes == ('"',):
-            return alt(plain, seq("\\", alt(chars('"\\/bfnrt'), seq("u", Rep(_HEX, 4, 4)))))
-        return alt(plain, seq("\\", chars("\"'\\nrt")))
+            return alt(CharClass((*special, _CONTROL), negated=True), seq("\\", _JSON_ESCAPE))
+        # Not every chat template escapes tabs, and Python wants only line breaks escaped.
+        never = (("\x00", "\x08"), ("\n", "\x1f"))
+        return alt(CharClass((*special, *never), negated=True), seq("\\", _PYTHON_ESCAPE))
 
     def _spelled(self, body: Expr, quote: str) -> Expr:
         """An expression of characters as this syntax writes them between quotes."""

@@ -12,10 +12,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-from autoparser_gen.grammar.ir import EMPTY, Alt, CharClass, Expr, Rep, Seq, Stop
+from autoparser_gen.grammar.ir import EMPTY, Alt, CharClass, Expr, Piece, Rep, Seq, Stop, Word
+from autoparser_gen.grammar.words import contains
 
-# A position in a stop: which stop, which of its pieces, how many characters of that piece.
-Position = tuple[int, int, int]
+# A position in a stop: which stop, which of its pieces, what has been read of that piece. Of a word
+# that is as much as may become one it must not be, else _SOME.
+Position = tuple[int, int, str]
+
+_SOME = "\0"
+# Stands for every character that no stop names.
+_OTHER = "\U0010ffff"
 
 # What may stand between the pieces of a stop: what a generated parser skips between markers.
 WHITESPACE = " \t\r\n"
@@ -32,12 +38,13 @@ class Automaton:
         self.stops = tuple(stop for stop in dict.fromkeys(stops) if stop[-1])
         if not all(all(stop) for stop in self.stops):
             raise ValueError("an automaton needs stops with text in every piece")
-        letters = {char for stop in self.stops for piece in stop for char in piece}
+        letters = {char for stop in self.stops for piece in stop for char in _letters(piece)}
         if any(len(stop) > 1 for stop in self.stops):
             letters.update(WHITESPACE)
         self._letters = sorted(letters)
-        self._begin = frozenset((index, 0, 0) for index in range(len(self.stops)))
+        self._begin = frozenset((index, 0, "") for index in range(len(self.stops)))
         self._next: list[dict[str, int]] = []
+        self._otherwise: list[int] = []  # the states after characters that are not in the former
         self._hits: list[frozenset[Stop]] = []
         self._build()
         self.live = [state for state, hits in enumerate(self._hits) if not hits]
@@ -52,14 +59,14 @@ class Automaton:
 
     def step(self, state: int, char: str) -> int:
         """The state after one more character."""
-        return self._next[state].get(char, 0)
+        return self._next[state].get(char, self._otherwise[state])
 
     def edges(self, state: int) -> dict[int, CharClass]:
         """The states that follow, each with the characters that lead to it."""
         by_target: dict[int, list[str]] = {}
         for char, target in self._next[state].items():
             by_target.setdefault(target, []).append(char)
-        edges = {0: _char_class(self._next[state], negated=True)}
+        edges = {self._otherwise[state]: _char_class(self._next[state], negated=True)}
         edges.update((target, _char_class(to)) for target, to in sorted(by_target.items()))
         return edges
 
@@ -72,19 +79,21 @@ class Automaton:
             positions = queue.popleft()
             following: dict[str, int] = {}
             self._next.append(following)
+            self._otherwise.append(0)
             if self._hits[numbers[positions]]:
                 continue
-            for char in self._letters:
+            for char in (_OTHER, *self._letters):
                 after, hits = self._advance(positions, char)
                 if hits:
-                    after = frozenset((index, -1, 0) for index in hits)
-                if after == self._begin:
-                    continue
+                    after = frozenset((index, -1, "") for index in hits)
                 if after not in numbers:
                     numbers[after] = len(numbers)
                     self._hits.append(frozenset(self.stops[index] for index in hits))
                     queue.append(after)
-                following[char] = numbers[after]
+                if char == _OTHER:
+                    self._otherwise[-1] = numbers[after]
+                elif numbers[after] != self._otherwise[-1]:
+                    following[char] = numbers[after]
 
     def _advance(
         self, positions: frozenset[Position], char: str
@@ -92,19 +101,48 @@ class Automaton:
         """The positions after a character, and the stops that it ends."""
         after = set(self._begin)
         hits = set()
-        for index, piece, offset in positions:
+        for index, at, before in positions:
             stop = self.stops[index]
-            if piece and not offset and char in WHITESPACE:
-                after.add((index, piece, 0))
-            if stop[piece][offset] != char:
+            if at and not before and char in WHITESPACE:
+                after.add((index, at, ""))
+            read = _read(stop[at], before, char)
+            if read is None:
                 continue
-            if offset + 1 < len(stop[piece]):
-                after.add((index, piece, offset + 1))
-            elif piece + 1 < len(stop):
-                after.add((index, piece + 1, 0))
+            if isinstance(stop[at], Word) or read != stop[at]:
+                after.add((index, at, read))
+            if not _is_whole(stop[at], read):
+                continue
+            if at + 1 < len(stop):
+                after.add((index, at + 1, ""))
             else:
                 hits.add(index)
         return frozenset(after), hits
+
+
+def _letters(piece: Piece) -> Iterator[str]:
+    """The characters that a piece tells from others."""
+    if isinstance(piece, str):
+        yield from piece
+        return
+    for text in piece.but:
+        yield from text
+    for low, high in piece.chars.ranges:
+        yield from map(chr, range(ord(low), ord(high) + 1))
+
+
+def _read(piece: Piece, before: str, char: str) -> str | None:
+    """What has been read of a piece with one more character; None where that is not part of it."""
+    read = before + char
+    if isinstance(piece, str):
+        return read if piece.startswith(read) else None
+    if not contains(piece.chars, char):
+        return None
+    return read if any(text.startswith(read) for text in piece.but) else _SOME
+
+
+def _is_whole(piece: Piece, read: str) -> bool:
+    """Whether a piece may end where so much of it has been read."""
+    return read == piece if isinstance(piece, str) else read not in piece.but
 
 
 _ESCAPED = '"\\/bfnrt'
@@ -186,22 +224,6 @@ def string_regex(stops: Iterable[Stop]) -> Expr:
     """What stands between the quotes of a JSON string, without any of the stops."""
     automaton = StringAutomaton(stops)
     return _eliminate(automaton, automaton.accepts, True)
-
-
-def overlapping(stops: Iterable[Stop]) -> bool:
-    """Whether text that holds no stop may, together with a stop after it, hold one earlier.
-
-    True of markers such as ">>>": "x>" holds none, "x>" and ">>>" hold one that ends earlier.
-    """
-    automaton = Automaton(stops)
-    for before in automaton.live:
-        for stop in automaton.stops:
-            state = before
-            for char in "".join(stop)[:-1]:
-                state = automaton.step(state, char)
-                if automaton.hits(state):
-                    return True
-    return False
 
 
 def unreachable(stops: Iterable[Stop]) -> list[Stop]:

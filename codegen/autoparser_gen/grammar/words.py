@@ -1,0 +1,63 @@
+"""Classes of characters, and words made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autoparser_gen.grammar.ir import CharClass, Expr, Word, alt, many, opt, seq
+
+
+def contains(char_class: CharClass, char: str) -> bool:
+    """Whether a character is in a class."""
+    return any(low <= char <= high for low, high in char_class.ranges) != char_class.negated
+
+
+def without(
+    ranges: Sequence[tuple[str, str]], hidden: Sequence[tuple[str, str]]
+) -> tuple[tuple[str, str], ...]:
+    """Ranges of characters without other ranges."""
+    left = list(ranges)
+    for first, last in hidden:
+        parts = []
+        for low, high in left:
+            if high < first or last < low:
+                parts.append((low, high))
+                continue
+            if low < first:
+                parts.append((low, chr(ord(first) - 1)))
+            if last < high:
+                parts.append((chr(ord(last) + 1), high))
+        left = parts
+    return tuple(left)
+
+
+def spelled_out(word: Word) -> Expr:
+    """A word as an expression of the other nodes."""
+    return other_than(word.but, word.chars) if word.but else many(word.chars, 1)
+
+
+def other_than(texts: Sequence[str], char: CharClass) -> Expr:
+    """Texts of one character or more that are none of the given ones."""
+    return _other_than([text for text in texts if text], char, may_end=False)
+
+
+def _other_than(texts: Sequence[str], char: CharClass, *, may_end: bool) -> Expr:
+    """As before; where it `may_end`, the empty text is one of them."""
+    following: dict[str, list[str]] = {}
+    for text in texts:
+        if text:
+            following.setdefault(text[0], []).append(text[1:])
+    firsts = tuple((first, first) for first in sorted(following))
+    if char.negated:
+        other = CharClass((*char.ranges, *firsts), negated=True)
+    else:
+        other = CharClass(without(char.ranges, firsts))
+    choices = [
+        seq(first, _other_than(rest, char, may_end="" not in rest))
+        for first, rest in sorted(following.items())
+        if contains(char, first)
+    ]
+    if other.ranges:  # else every character of the class begins one of the texts
+        choices.append(seq(other, many(char)))
+    found = alt(*choices)
+    return opt(found) if may_end else found
