@@ -250,6 +250,9 @@ WRONG_USE: dict[str, tuple[list[object], str]] = {
     "json without inspect": ([HERMES, "--json"], "--json goes with --inspect"),
     "inspect with output": ([HERMES, "--inspect", "-o", "x.py"], "--inspect writes nothing"),
     "a folder into a file": ([HERMES.parent, "-o", "x.py"], "name a folder"),
+    "printing a folder": ([HERMES.parent, "-o", "-", "--target", "lark"], "give one -o"),
+    "printing a folder, without target": ([HERMES.parent, "-o", "-"], "is a folder: -o - prints"),
+    "into a folder": ([HERMES, "-o", "."], "-o .: is a folder. Name a file in it"),
     "an empty folder": ([".", "-o", "out"], "no chat template in this folder"),
     "tools missing": ([HERMES, "-o", "x.gbnf", "--tools", "no.json"], "--tools no.json: cannot be"),
     "choice without tools": ([HERMES, "-o", "x.gbnf", "--tool-choice", "look"], "needs --tools"),
@@ -265,6 +268,56 @@ def test_wrong_use(run: Callable[..., Run], tmp_path: Path, case: str) -> None:
     assert message in done.err
     assert done.err.count("\n") == 1
     assert files_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_no_input_is_replaced(run: Callable[..., Run], tmp_path: Path, force: tuple[str]) -> None:
+    for name in ("x.py", "x.json", "x.gbnf"):
+        (tmp_path / name).write_text(HERMES.read_text() if name == "x.py" else json.dumps(TOOLS))
+    (tmp_path / "link.json").symlink_to("x.json")
+    for words in (
+        ["x.py", "-o", "x.py"],
+        [HERMES, "-o", "x.json", "--tools", "x.json"],
+        [HERMES, "-o", "link.json", "--tools", "x.json"],
+        [HERMES, "-o", "x.gbnf", "--response-schema", "x.gbnf"],
+    ):
+        done = run(*words, *force)
+        assert done.status == 2
+        assert "is an input of this command" in done.err
+    assert (tmp_path / "x.py").read_text() == HERMES.read_text()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_standard_output_that_takes_nothing() -> None:
+    code = "from autoparser_gen.cli import main; main()"
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(HERMES), "-o", "-", "--target", "lark"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith(
+        "autoparser-gen: standard output cannot be written: No space left"
+    )
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["my-parser.py", "class.py", "3x.py", "json.py"])
+def test_names_that_cannot_be_imported_are_noted(run: Callable[..., Run], name: str) -> None:
+    done = run(HERMES, "-o", name)
+    assert done.status == 0
+    assert f"note: {name} " in done.out
+    assert "note: " not in run(HERMES, "-o", "my_parser.py").out
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(run: Callable[..., Run], tmp_path: Path) -> None:
+    config = json.dumps({"chat_template": HERMES.read_text()})
+    (tmp_path / "a.json").write_text(config, encoding="utf-8-sig")
+    (tmp_path / "b.json").write_text(config)
+    texts = [run(name, "-o", "-", "--target", "lark").out for name in ("a.json", "b.json")]
+    assert texts[0].replace("a.json", "b.json") == texts[1]
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def load(
     Raises ChatTemplateError where there is no chat template to read.
     """
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise ChatTemplateError(
             f"{path}: cannot be read: {error.strerror}. Check the path."
@@ -175,7 +175,9 @@ def _from_config(path: Path, text: str, variant: str | None) -> tuple[str, str, 
     try:
         config = json.loads(text)
     except ValueError as error:
-        raise ChatTemplateError(f"{path}: not valid JSON: {error}") from error
+        raise ChatTemplateError(
+            f"{path}: not valid JSON: {error}. Give the whole tokenizer_config.json."
+        ) from error
     if not isinstance(config, dict) or "chat_template" not in config:
         raise ChatTemplateError(
             f"{path}: has no `chat_template`. Give the tokenizer_config.json of a chat model, or its"
@@ -191,7 +193,8 @@ def _from_config(path: Path, text: str, variant: str | None) -> tuple[str, str, 
     templates = {"": entry} if isinstance(entry, str) else entry
     if not isinstance(templates, dict) or not templates:
         raise ChatTemplateError(
-            f"{path}: `chat_template` is neither a text nor a list of named texts."
+            f"{path}: `chat_template` is neither a text nor a list of named texts"
+            ' ({"name": ..., "template": ...}). Give the chat template as a .jinja file.'
         )
     chosen = _choose(path, list(templates), variant)
     if not isinstance(templates[chosen], str):
@@ -201,9 +204,15 @@ def _from_config(path: Path, text: str, variant: str | None) -> tuple[str, str, 
 
 def _choose(path: Path, names: list[str], variant: str | None) -> str:
     if variant is not None:
+        if names == [""]:
+            raise ChatTemplateError(
+                f"{path}: --variant {variant}: it holds one chat template, without a name. Leave the"
+                " option out."
+            )
         if variant not in names:
-            known = ", ".join(filter(None, names)) or "one without a name"
-            raise ChatTemplateError(f"{path}: no chat template named {variant!r}; it has: {known}.")
+            raise ChatTemplateError(
+                f"{path}: no chat template named {variant!r}; it has: {', '.join(names)}."
+            )
         return variant
     for name in ("tool_use", "default"):
         if name in names:

@@ -14,6 +14,7 @@ from autoparser_gen.errors import (
     AutoparserError,
     FolderError,
     InternalError,
+    OutputError,
     UsageError,
     VerificationError,
 )
@@ -203,22 +204,24 @@ def _requests(source: Path, options: Options, given: dict[str, Any]) -> list[Req
         raise UsageError("nothing to do: name a file to write with -o, or look with --inspect.")
     if not source.is_dir():
         wanted = request.outputs_for_file(outputs, given["target"])
-        return [request.Request(source, wanted, options)]
+        requests = [request.Request(source, wanted, options)]
+        others = [given[name] for name in ("tools", "response_schema") if given[name]]
+        request.require_inputs_kept(others, requests)
+        return requests
     if len(outputs) > 1 or given["target"]:
         raise UsageError(f"{source} is a folder: give one -o, the folder to write into.")
     return request.requests_for_folder(source, outputs[0], options)
 
 
 def _generate(requests: list[Request], source: Path, given: dict[str, Any]) -> int:
-    from autoparser_gen import pipeline, write
-    from autoparser_gen.request import STANDARD_OUTPUT
+    from autoparser_gen import pipeline, request, write
 
     generated = pipeline.generate_all(requests, _pool(source, given))
     files = {path: text for result in generated for path, text in result.files.items()}
     for warning in dict.fromkeys(line for result in generated for line in result.warnings):
         click.echo(f"warning: {printable(warning)}", err=True)
-    if STANDARD_OUTPUT in files:
-        _print(files[STANDARD_OUTPUT])
+    if request.STANDARD_OUTPUT in files:
+        _print(files[request.STANDARD_OUTPUT])
         return 0
     changes = write.plan(files, force=given["force"])
     orphans = write.orphans(given["outputs"][0], files) if source.is_dir() else []
@@ -228,7 +231,7 @@ def _generate(requests: list[Request], source: Path, given: dict[str, Any]) -> i
         write.apply(changes)
     lines = write.report(changes, orphans, check=given["check"])
     if not source.is_dir():
-        lines += generated[0].remarks()
+        lines += generated[0].remarks() + request.notes_on_names(files)
     _print("".join(f"{printable(line)}\n" for line in lines))
     return 1 if given["check"] and (orphans or write.differs(changes)) else 0
 
@@ -271,8 +274,13 @@ def _log_comparisons() -> None:
 
 def _print(text: str) -> None:
     # Bytes, so that neither the locale's encoding nor its line ends change what is printed.
-    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
-    sys.stdout.buffer.flush()
+    try:
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"standard output cannot be written: {error.strerror}.") from error
 
 
 def _say(message: str, status: int, *, many_lines: bool = False) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import keyword
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,11 +119,40 @@ def outputs_for_file(paths: Iterable[Path], target: str | None) -> tuple[Output,
     return tuple(outputs.values())
 
 
+def require_inputs_kept(inputs: Iterable[Path], requests: Iterable[Request]) -> None:
+    """Raise UsageError where an output would replace what the command reads."""
+    read = {path.resolve(): path for path in inputs}
+    for request in requests:
+        for output in request.outputs:
+            if output.path.resolve() in {*read, request.source.resolve()}:
+                raise UsageError(
+                    f"-o {output.path}: is an input of this command, which would be lost. Choose"
+                    " another name."
+                )
+
+
+def notes_on_names(paths: Iterable[Path]) -> list[str]:
+    """What to know of modules that `import` cannot find by their names, one sentence each."""
+    said = []
+    for path in paths:
+        if path.suffix != TARGETS["python"].suffix:
+            continue
+        if not path.stem.isidentifier() or keyword.iskeyword(path.stem):
+            said.append(f"note: {path.name} cannot be imported: {path.stem!r} is no name in Python")
+        elif path.stem in sys.stdlib_module_names:
+            said.append(f"note: {path.name} hides Python's own module {path.stem!r} in its folder")
+    return said
+
+
 def requests_for_folder(folder: Path, out: Path, options: Options) -> list[Request]:
     """One request for each chat template in a folder, with a folder of its own below `out`.
 
     Raises UsageError where there is none, or two would share a folder.
     """
+    if out == STANDARD_OUTPUT:
+        raise UsageError(
+            f"{folder} is a folder: -o - prints one file. Name a folder to write into."
+        )
     if out.suffix in {target.suffix for target in TARGETS.values()}:
         raise UsageError(f"-o {out}: for a folder of chat templates, name a folder to write into.")
     by_stem: dict[str, Path] = {}
@@ -215,6 +246,8 @@ def _target_of(path: Path, target: str | None) -> Target:
     for known in TARGETS.values():
         if path.suffix == known.suffix:
             return known
+    if path.is_dir():
+        raise UsageError(f"-o {path}: is a folder. Name a file in it, such as {path}/my_parser.py.")
     raise UsageError(
         f"-o {path}: {f'unknown suffix {path.suffix!r}' if path.suffix else 'no suffix'}. It says"
         f" what to generate: {_list_of_suffixes(list(TARGETS.values()))}."

@@ -15,7 +15,10 @@ def without_unknown_tokens(analysis: Analysis) -> Analysis:
     notes = list(analysis.notes)
     for name, placeholder in UNKNOWN_TOKENS.items():
         if placeholder in analysis.end_of_turn:
-            notes.append(f"the end of turn holds the {name}, which is not known: give its text")
+            option = f"--{name.replace('_', '-')}"
+            notes.append(
+                f"the end of turn holds the {name}, which is not known: give its text with {option}"
+            )
     cleaned = _cleaned(replace(analysis, notes=tuple(notes)))
     assert isinstance(cleaned, Analysis)
     return replace(

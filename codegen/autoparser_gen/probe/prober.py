@@ -122,7 +122,8 @@ class Prober:
         raise AnalysisError(
             f"{self.name}: renders no assistant message, so there is no turn to analyse."
             f" A question: {shortened(repr(self.render(self.shape.opening())))}; with its answer:"
-            f" {shortened(repr(self.render(messages)))}."
+            f" {shortened(repr(self.render(messages)))}. Check that the chat template prints the"
+            " content of messages whose role is `assistant`."
         )
 
     def _find_call_shape(self) -> None:
