@@ -145,6 +145,7 @@ def _constants(analysis: Analysis, tables: Tables) -> str:
     after_prompt = analysis.joints.get("prompt_to_content", "")
     space = after_prompt[: len(after_prompt) - len(after_prompt.lstrip())]
     lines.append(f"SPACE_AFTER_PROMPT = {python_string(space)}")
+    lines.append(f"HAS_IDS = {_has_ids(analysis)}")
     lines.append(f"ID_AROUND_NAME = {_value(_around_name(analysis))}")
     escapes = dict(analysis.tools.arguments.name_escapes)
     lines.append(f"KEY_ESCAPES: dict[str, str] = {_value(escapes)}")
@@ -166,6 +167,12 @@ def _constants(analysis: Analysis, tables: Tables) -> str:
         f"TRIGGERS: list[dict[str, str]] = {_value([dict(t) for t in triggers(analysis)])}"
     )
     return "\n".join(lines)
+
+
+def _has_ids(analysis: Analysis) -> bool:
+    """Whether an id may stand in a call."""
+    named = analysis.tools.format.id_field or analysis.tools.format.gen_id_field
+    return bool(named) or analysis.tools.call_id.pos is not CallIdPosition.NONE
 
 
 def _around_name(analysis: Analysis) -> tuple[str, str]:

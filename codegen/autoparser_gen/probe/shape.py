@@ -116,8 +116,8 @@ def find_base_shape(renderer: Renderer) -> Shape:
             break
     if first is not None:
         raise ChatTemplateError(
-            f"{str(first).rstrip('.')}. Every conversation that was tried is refused, the plainest with this message."
-            " Check that the chat template is complete."
+            f"{str(first).rstrip('.')}. Every conversation that was tried is refused, the plainest with"
+            " this message. Check that the chat template is complete."
         ) from first
     raise ChatTemplateError(
         f"{renderer.chat_template.name}: shows no user message: a chat template prints the messages"
