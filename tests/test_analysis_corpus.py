@@ -18,7 +18,8 @@ import autoparser_gen
 from autoparser_gen.analysis import Analysis, analyze
 from autoparser_gen.analysis.as_json import to_json
 from autoparser_gen.analysis.cleaning import marker_cores
-from autoparser_gen.chat_template import Renderer, load
+from autoparser_gen.chat_template import Renderer
+from autoparser_gen.containers import load
 from autoparser_gen.probe import Prober, Turn, needles
 
 pytestmark = pytest.mark.corpus

@@ -12,7 +12,8 @@ from vendors import VENDORS
 
 from autoparser_gen.analysis import analyze
 from autoparser_gen.analysis.as_json import to_json
-from autoparser_gen.chat_template import Renderer, load
+from autoparser_gen.chat_template import Renderer
+from autoparser_gen.containers import load
 from autoparser_gen.probe import Prober
 
 pytestmark = pytest.mark.corpus

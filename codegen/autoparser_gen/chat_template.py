@@ -1,4 +1,4 @@
-"""Load a chat template and render it as Hugging Face's `apply_chat_template` does."""
+"""A chat template, and the renderer that asks it for conversations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -30,13 +29,15 @@ class ChatTemplate:
     """A chat template's text with the special tokens that it may print.
 
     `name` is the file's base name, `variant` the name of the template inside it ("" if it has
-    only one). `tokens` maps names such as "eos_token" to their text.
+    only one). `tokens` maps names such as "eos_token" to their text. `origin` says in words where
+    both were found, "" where that is plain.
     """
 
     name: str
     text: str
     variant: str = ""
     tokens: Mapping[str, str] = field(default_factory=dict)
+    origin: str = ""
 
     @property
     def sha256(self) -> str:
@@ -128,108 +129,3 @@ class Renderer:
             return self._process.render(variables)
         except Refusal as refusal:
             return refusal
-
-
-def load(
-    path: Path,
-    *,
-    variant: str | None = None,
-    bos_token: str | None = None,
-    eos_token: str | None = None,
-) -> ChatTemplate:
-    """Read a chat template from a `.jinja` file or a `tokenizer_config.json`.
-
-    `variant` names one of several templates in a JSON file; the default is "tool_use" where there
-    is one, else "default", else the only one. Explicit tokens win over the file's own.
-    Raises ChatTemplateError where there is no chat template to read.
-    """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ChatTemplateError(
-            f"{path}: cannot be read: {error.strerror}. Check the path."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ChatTemplateError(
-            f"{path}: not a text file (byte {error.start} is not UTF-8). Give a .jinja file or a"
-            " tokenizer_config.json."
-        ) from error
-    tokens: dict[str, str] = {}
-    chosen = ""
-    if path.suffix == ".json":
-        text, chosen, tokens = _from_config(path, text, variant)
-    elif variant is not None:
-        raise ChatTemplateError(
-            f"{path}: --variant {variant}: a .jinja file holds one chat template. Leave the option out."
-        )
-    if "{" not in text:
-        raise ChatTemplateError(
-            f"{path}: no chat template: it holds no Jinja expression or statement."
-        )
-    given = {"bos_token": bos_token, "eos_token": eos_token}
-    tokens.update({name: token for name, token in given.items() if token is not None})
-    return ChatTemplate(name=path.name, text=text, variant=chosen, tokens=tokens)
-
-
-def _from_config(path: Path, text: str, variant: str | None) -> tuple[str, str, dict[str, str]]:
-    try:
-        config = json.loads(text)
-    except ValueError as error:
-        raise ChatTemplateError(
-            f"{path}: not valid JSON: {error}. Give the whole tokenizer_config.json."
-        ) from error
-    if not isinstance(config, dict) or "chat_template" not in config:
-        raise ChatTemplateError(
-            f"{path}: has no `chat_template`. Give the tokenizer_config.json of a chat model, or its"
-            " chat_template.jinja."
-        )
-    entry = config["chat_template"]
-    if isinstance(entry, list):
-        entry = {
-            item["name"]: item["template"]
-            for item in entry
-            if isinstance(item, dict) and isinstance(item.get("name"), str)
-        }
-    templates = {"": entry} if isinstance(entry, str) else entry
-    if not isinstance(templates, dict) or not templates:
-        raise ChatTemplateError(
-            f"{path}: `chat_template` is neither a text nor a list of named texts"
-            ' ({"name": ..., "template": ...}). Give the chat template as a .jinja file.'
-        )
-    chosen = _choose(path, list(templates), variant)
-    if not isinstance(templates[chosen], str):
-        raise ChatTemplateError(f"{path}: chat template {chosen!r} is not a text.")
-    return templates[chosen], chosen, _special_tokens(config)
-
-
-def _choose(path: Path, names: list[str], variant: str | None) -> str:
-    if variant is not None:
-        if names == [""]:
-            raise ChatTemplateError(
-                f"{path}: --variant {variant}: it holds one chat template, without a name. Leave the"
-                " option out."
-            )
-        if variant not in names:
-            raise ChatTemplateError(
-                f"{path}: no chat template named {variant!r}; it has: {', '.join(names)}."
-            )
-        return variant
-    for name in ("tool_use", "default"):
-        if name in names:
-            return name
-    if len(names) > 1:
-        raise ChatTemplateError(
-            f"{path}: several chat templates; choose with --variant: {', '.join(names)}."
-        )
-    return names[0]
-
-
-def _special_tokens(config: Mapping[str, Any]) -> dict[str, str]:
-    """Every `*_token` that is set, as text: a string, or an AddedToken object with `content`."""
-    tokens = {}
-    for name, value in config.items():
-        if name.endswith("_token"):
-            text = value.get("content") if isinstance(value, dict) else value
-            if isinstance(text, str):
-                tokens[name] = text
-    return tokens

@@ -92,9 +92,7 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
 @click.option(
     "--special-tokens", is_flag=True, help="Lark with special tokens as llguidance has them."
 )
-@click.option(
-    "--variant", metavar="NAME", help="Which of the templates in a tokenizer_config.json."
-)
+@click.option("--variant", metavar="NAME", help="Which of several named chat templates.")
 @click.option("--bos-token", metavar="TEXT", help="Text of the token that begins a conversation.")
 @click.option("--eos-token", metavar="TEXT", help="Text of the token that ends a turn.")
 @click.option("--no-verify", is_flag=True, help="Write what was not verified; the header says so.")
@@ -134,7 +132,8 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
 def command(chat_template: Path, **given: Any) -> int:
     """Generate a parser and grammars for a model's output from its CHAT_TEMPLATE.
 
-    CHAT_TEMPLATE is a .jinja file, a tokenizer_config.json, or a folder of .jinja files.
+    CHAT_TEMPLATE is a .jinja file, a tokenizer_config.json, a model's folder, a .gguf file,
+    hf:owner/name on the Hub, or a folder of .jinja files.
     """
     if given["verbose"]:
         _log_comparisons()
@@ -202,7 +201,7 @@ def _requests(source: Path, options: Options, given: dict[str, Any]) -> list[Req
     outputs: tuple[Path, ...] = given["outputs"]
     if not outputs:
         raise UsageError("nothing to do: name a file to write with -o, or look with --inspect.")
-    if not source.is_dir():
+    if not request.is_folder(source):
         wanted = request.outputs_for_file(outputs, given["target"])
         requests = [request.Request(source, wanted, options)]
         others = [given[name] for name in ("tools", "response_schema") if given[name]]
@@ -224,13 +223,13 @@ def _generate(requests: list[Request], source: Path, given: dict[str, Any]) -> i
         _print(files[request.STANDARD_OUTPUT])
         return 0
     changes = write.plan(files, force=given["force"])
-    orphans = write.orphans(given["outputs"][0], files) if source.is_dir() else []
+    orphans = write.orphans(given["outputs"][0], files) if request.is_folder(source) else []
     if given["check"]:
         _print(write.diff(changes))
     else:
         write.apply(changes)
     lines = write.report(changes, orphans, check=given["check"])
-    if not source.is_dir():
+    if not request.is_folder(source):
         lines += generated[0].remarks() + request.notes_on_names(files)
     _print("".join(f"{printable(line)}\n" for line in lines))
     return 1 if given["check"] and (orphans or write.differs(changes)) else 0
@@ -242,7 +241,7 @@ def _inspect(source: Path, options: Options, given: dict[str, Any]) -> int:
     for name in ("outputs", "target", "check", "force"):
         if given[name]:
             raise UsageError("--inspect writes nothing; leave out -o, --target, --check, --force.")
-    if not source.is_dir():
+    if not request.is_folder(source):
         _print(inspect.one(source, options, as_json=given["as_json"]))
         return 0
     sources = request.chat_templates_in(source)
@@ -251,11 +250,13 @@ def _inspect(source: Path, options: Options, given: dict[str, Any]) -> int:
 
 
 def _pool(source: Path, given: dict[str, Any]) -> Pool:
+    from autoparser_gen import request
     from autoparser_gen.pool import Pool
 
     # One process where there is one chat template, and where a log should be in order.
-    alone = given["verbose"] or not source.is_dir()
-    return Pool(workers=1 if alone else None, progress=source.is_dir() and sys.stderr.isatty())
+    several = request.is_folder(source)
+    alone = given["verbose"] or not several
+    return Pool(workers=1 if alone else None, progress=several and sys.stderr.isatty())
 
 
 def _log_comparisons() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autoparser_gen import chat_template, verify
+from autoparser_gen import chat_template, containers, verify
 from autoparser_gen.analysis import analyze
 from autoparser_gen.analysis.model import FORMAT_VERSION, Analysis
 from autoparser_gen.errors import AutoparserError, FolderError, InternalError
@@ -37,11 +37,13 @@ class Generated:
     analysis: Analysis
     warnings: tuple[str, ...]  # what the grammars could not express
     report: verify.Report | None
+    origin: str = ""  # where the chat template was found, where that is not plain
 
     def remarks(self) -> list[str]:
         """What a person should know, one sentence a line."""
         said = ["not verified (--no-verify)"] if self.report is None else self.report.lines()
-        return said + [f"note: {note}" for note in self.analysis.notes]
+        read = [f"read: {self.origin}"] if self.origin else []
+        return read + said + [f"note: {note}" for note in self.analysis.notes]
 
 
 def generate(request: Request) -> Generated:
@@ -62,7 +64,8 @@ def _generate(request: Request, found: Format) -> Generated:
     files = {output.path: _emit(output, request, found, grammar) for output in request.outputs}
     # Verify: what was emitted reads the chat template's own renderings back.
     report = verify_files(files, request, found) if request.options.verify else None
-    return Generated(files, found.analysis, grammar.warnings, report)
+    origin = found.chat_template.origin
+    return Generated(files, found.analysis, grammar.warnings, report, origin)
 
 
 def find_format(source: Path, options: Options) -> Format:
@@ -71,7 +74,7 @@ def find_format(source: Path, options: Options) -> Format:
     Raises ChatTemplateError or AnalysisError where it cannot be rendered or shows no format.
     """
     # Load: the text, and the special tokens that it may print.
-    template = chat_template.load(
+    template = containers.load(
         source,
         variant=options.variant,
         bos_token=options.bos_token,
@@ -136,12 +139,12 @@ def attempt(request: Request) -> Generated | AutoparserError:
 
 
 def _emit(output: Output, request: Request, found: Format, grammar: ResponseGrammar) -> str:
-    options = request.options
+    options, name = request.options, found.chat_template.name
     lines = header(
         format_version=FORMAT_VERSION,
-        source=request.source.name,
+        source=name,
         sha256=found.chat_template.sha256,
-        command=["autoparser-gen", request.source.name, *output.words(), *options.words()],
+        command=["autoparser-gen", name, *output.words(), *options.words()],
         unknown=_unknown_tokens(found),
         verified=options.verify,
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autoparser_gen.containers import is_model_folder
 from autoparser_gen.errors import UsageError
 from autoparser_gen.limits import DEFAULT_LIMITS, Limits
 from autoparser_gen.targets import TARGETS, Target
@@ -142,6 +143,11 @@ def notes_on_names(paths: Iterable[Path]) -> list[str]:
         elif path.stem in sys.stdlib_module_names:
             said.append(f"note: {path.name} hides Python's own module {path.stem!r} in its folder")
     return said
+
+
+def is_folder(source: Path) -> bool:
+    """Whether it holds the chat templates of several models: a folder, but not a model's own."""
+    return source.is_dir() and not is_model_folder(source)
 
 
 def requests_for_folder(folder: Path, out: Path, options: Options) -> list[Request]:
