@@ -371,6 +371,30 @@ def test_strings_as_python_and_templates_write_them(value: str) -> None:
             assert not accepts(text.replace("[f", "[f(")), engine
 
 
+@pytest.mark.parametrize("tools", [None, "any", "text"])
+def test_nested_tags_hold_markers_as_text(tools: str | None) -> None:
+    def response(*elements: str) -> str:
+        around = ["<tool_call>\n", '<invoke name="f">', *elements, "</invoke>\n", "</tool_call>"]
+        return "".join("]<]minimax[>[" + tag for tag in around)
+
+    schema = {"type": "object", "properties": {"a": {"type": "string"} if tools == "text" else {}}}
+    tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+    analysis = formats.FORMATS["nested tags"]
+    verdicts = engines(lower(analysis, tools=[tool] if tools else None), analysis)
+    markers = "]<]minimax[>[<invoke> ]<]minimax[>[</{key}> ]<]minimax[>[< ]<]minimax[>[</b> x ]<]"
+    texts = ["x", " \n x", " \n", "", "x]", "x " + markers]
+    nested = ("<a>", "<item>1", "</item>", "<item>", "<b>x]", "</b>", "</item>", "</a>")
+    for engine, accepts in verdicts.items():
+        for text in texts:
+            assert accepts(response("<a>" + text, "</a>")), (engine, text)
+        # Where a string is wanted, tags are part of it, closed or not.
+        assert accepts(response(*nested)), engine
+        opened = response("<a>", "<b>x", "</a>")
+        assert accepts(opened) == (tools == "text"), engine
+        for bad in (("<a>x",), ("<a>x", "</a>y"), ("<a>", "<b>x")):
+            assert not accepts(response(*bad)), (engine, bad)
+
+
 def test_reasoning_behind_content_as_history_shows_it() -> None:
     analysis = replace(formats.JSON_IN_TAGS, joints={"content_to_reasoning": "<think>\n"})
     call = CALLS["json in tags"][1]

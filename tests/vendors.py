@@ -44,6 +44,7 @@ VENDORS = {
     "minicpm5": "openbmb-MiniCPM5-1B",
     "minimax_m1": "MiniMax-M1",
     "minimax_m2": "MiniMax-M2",
+    "minimax_m3": "MiniMax-M3",
     "ministral_3_reasoning": "mistralai-Ministral-3-14B-Reasoning-2512",
     "mistral_nemo": "mistralai-Mistral-Nemo-Instruct-2407",
     "mistral_small_3_2": "Mistral-Small-3.2-24B-Instruct-2506",

@@ -5,12 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from autoparser_gen.analysis.model import Arguments, LiteralSyntax
-from autoparser_gen.grammar.ir import Builder, Expr, Lit, Ref, alt, many, seq, text
+from autoparser_gen.grammar.ir import (
+    Builder,
+    CharClass,
+    Expr,
+    Lit,
+    Ref,
+    Text,
+    Word,
+    alt,
+    many,
+    opt,
+    seq,
+    text,
+)
 from autoparser_gen.grammar.markup import core
 from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.schema import Branch, SchemaRules, simplified, slug
-from autoparser_gen.grammar.syntax import KEY, NAME_CHAR, Syntax, spelled
-from autoparser_gen.grammar.words import other_than
+from autoparser_gen.grammar.syntax import KEY_NAME_CHAR, NAME_CHAR, Syntax, gap, spelled
+from autoparser_gen.grammar.until import WHITESPACE
 
 _CLOSER_KEY = "{key}"  # stands in the analysis for the name that the closing tag repeats
 
@@ -42,15 +55,17 @@ class NestedTags:
 
     def other(self, keys: list[str], name: str) -> Ref:
         """An element with any other key than these."""
-        found = self.builder.token(f"{name}-name", other_than(keys, NAME_CHAR))
-        return self.builder.rule(name, self._around(found, self._node(), found))
+        return self.builder.rule(name, self._any(name, Word(NAME_CHAR, tuple(keys))))
 
-    def _around(self, key: Expr, value: Expr, again: Expr) -> Expr:
+    def _opened(self, key: Expr) -> Expr:
         opens = self.builder.token("argument-open", Lit(core(self.marks.name_prefix)))
         opened = self.builder.token("argument-name-close", Lit(core(self.marks.name_suffix)))
+        return seq(opens, key, opened)
+
+    def _closed(self, key: Expr) -> Expr:
         closes = self.builder.token("argument-close", Lit(self.closer))
         closed = self.builder.token("argument-close-end", Lit(self.closer_end))
-        return seq(opens, key, opened, value, closes, again, closed)
+        return seq(closes, key, closed)
 
     # ---- any value ----
 
@@ -59,32 +74,66 @@ class NestedTags:
         if "element" in self.builder.rules:
             return Ref("element")
         name = self.builder.reserve("element")
-        key = self.builder.token("argument-name", KEY, capture="argument name")
-        return self.builder.define(name, self._around(key, self._node(), key))
+        return self.builder.define(name, self._any("argument", Word(KEY_NAME_CHAR)))
 
-    def _node(self) -> Expr:
-        """Text, or elements."""
-        return alt(self._text(), many(self._any_element(), 1))
+    def _any(self, name: str, word: Word) -> Expr:
+        """An element with any value, whose key is a word.
 
-    def _text(self) -> Ref:
-        body = text(core(self.marks.name_prefix))
-        return self.builder.token("argument-value", body, capture="argument value")
+        Behind a closing tag in text there is more text, and no other tag: its key cannot be told
+        from that of the element, so that what follows it shows whether it is the last one.
+        """
+        found = self.builder.token(f"{name}-name", word, capture="argument name")
+        stop = (self.closer, word, self.closer_end)
+        words = self.builder.token(f"{name}-text", Text((stop,)), capture="argument value")
+        part = self.builder.rule(
+            f"{name}-value", seq(self._first_char(), words, self._closed(found))
+        )
+        return seq(self._opened(found), alt(many(part, 1), self._no_text(found)))
+
+    def _first_char(self) -> Ref:
+        """How text begins that is not taken for a tag: what is not blank in it, and that before."""
+        tags = {core(self.marks.name_prefix)[0], self.closer[0]}
+        hidden = tuple((char, char) for char in sorted({*WHITESPACE, *tags}))
+        first = seq(opt(gap(self.builder)), CharClass(hidden, negated=True))
+        return self.builder.token("argument-begin", first)
+
+    def _no_text(self, key: Expr) -> Expr:
+        """Elements, whitespace or nothing, and the closing tag."""
+        blank = opt(gap(self.builder))
+        return seq(alt(many(self._any_element(), 1), blank), self._closed(key))
 
     # ---- values by schema ----
 
     def _element(
         self, key: str, branches: list[Branch], rules: SchemaRules, name: str
     ) -> list[Expr]:
-        if any(b.kind == "any" or (b.kind == "string" and b.is_plain) for b in branches):
-            anything = any(branch.kind == "any" for branch in branches)
-            value = self._node() if anything else self._text()
-            return [self._around(Lit(key), value, Lit(key))]
+        if any(_is_free(branch, rules, name) for branch in branches):
+            return [seq(self._opened(Lit(key)), self._free(key, branches, name))]
         found = []
         for at, branch in enumerate(branches):
             inner = f"{name}-{at + 1}" if len(branches) > 1 else name
             value = self._value(branch, rules, inner)
-            found.append(self._around(Lit(key), value, Lit(key)))
+            found.append(seq(self._opened(Lit(key)), value, self._closed(Lit(key))))
         return found
+
+    def _free(self, key: str, branches: list[Branch], name: str) -> Expr:
+        """Any text up to the closing tag, or any value, and that tag.
+
+        A parser looks for elements first where the schema allows for more than strings.
+        """
+        words = self._text(key, name)
+        if all(branch.kind == "string" for branch in branches):
+            return words
+        begun = seq(self._first_char(), words)
+        if any(branch.kind == "any" for branch in branches):
+            return alt(begun, self._no_text(Lit(key)))
+        return alt(begun, seq(opt(gap(self.builder)), self._closed(Lit(key))))
+
+    def _text(self, key: str, name: str) -> Expr:
+        """Text up to the closing tag of a given key, and that tag."""
+        closer = self.closer + key + self.closer_end
+        body = self.builder.token(f"{name}-text", text(closer), capture="argument value")
+        return seq(body, self.builder.token(f"{name}-close", Lit(closer)))
 
     def _value(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:
         if branch.kind == "values":
@@ -104,8 +153,7 @@ class NestedTags:
 
     def _constrained(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:
         body = rules.string_body(branch.schema, name)
-        if body is None:
-            return self._text()
+        assert body is not None, "a free string is no branch of its own"
         return self.builder.token(f"{name}-text", spelled(body, {}, ((self.closer[0],) * 2,)))
 
     def _container(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:
@@ -141,3 +189,9 @@ class NestedTags:
                 f"{name}-item", self.argument(self.marks.item_tag, rules, items, f"{name}-item")
             )
         )
+
+
+def _is_free(branch: Branch, rules: SchemaRules, name: str) -> bool:
+    """Whether a branch permits any text."""
+    is_string = branch.kind == "string"
+    return branch.kind == "any" or (is_string and rules.string_body(branch.schema, name) is None)

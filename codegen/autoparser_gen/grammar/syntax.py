@@ -67,7 +67,8 @@ KEY_CHAR = chars("\x00-\x1f\x7f\"'\\", negated=True)
 # Names of tools and arguments where no schema gives them: no whitespace, brackets or quotes.
 NAME_CHAR = chars("a-zA-Z0-9_.-")
 NAME = many(NAME_CHAR, 1)
-KEY = many(chars("\x00-,/:-@[-^`{-\x7f", negated=True), 1)
+KEY_NAME_CHAR = chars("\x00-,/:-@[-^`{-\x7f", negated=True)
+KEY = many(KEY_NAME_CHAR, 1)
 
 
 def whitespace(builder: Builder) -> Ref:
