@@ -49,6 +49,7 @@ END_OF_TURN = "<turn|>"  # content / a call
 END_OF_CALLS = "<|tool_response>"  # content / a call
 ASSISTANT_HEADER = "<|turn>model\n"
 SPACE_AFTER_PROMPT = ""
+HAS_IDS = False
 ID_AROUND_NAME = ("", "")
 KEY_ESCAPES: dict[str, str] = {}
 
@@ -1118,12 +1119,21 @@ class Parser:
 
     def _begin(self, call: _Call) -> None:
         """The deltas of all that is known of a call; further arguments go out as they come."""
+        if not HAS_IDS:  # then none can come later
+            self._give_id(call)
         call.index = self._next_index
         self._next_index += 1
         self._emit(Delta(index=call.index, id=call.id, name=call.name))
         arguments = "".join(call.arguments)
         if arguments:
             self._emit(Delta(index=call.index, arguments=arguments))
+
+    def _give_id(self, call: _Call) -> bool:
+        """Make an id for a call that has none; True where there is a new one."""
+        if call.id is not None or self._make_id is None:
+            return False
+        call.id = self._make_id()
+        return True
 
     def _emit(self, delta: Delta) -> None:
         if self._draft is None:
@@ -1140,9 +1150,7 @@ class Parser:
         self._give("call" if call is not None else "marker", text)
         if call is None:
             return
-        late = call.id is None and self._make_id is not None
-        if call.id is None and self._make_id is not None:
-            call.id = self._make_id()
+        late = self._give_id(call)
         closing = "{}" if not call.arguments else "}" if call.keys else ""
         call.arguments.append(closing)
         if call.index is None:

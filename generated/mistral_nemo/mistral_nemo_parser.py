@@ -45,6 +45,7 @@ REASONING_END = ""
 END_OF_TURN = ""
 ASSISTANT_HEADER = "[/INST]"
 SPACE_AFTER_PROMPT = ""
+HAS_IDS = True
 ID_AROUND_NAME = ("", "")
 KEY_ESCAPES: dict[str, str] = {}
 
@@ -1084,12 +1085,21 @@ class Parser:
 
     def _begin(self, call: _Call) -> None:
         """The deltas of all that is known of a call; further arguments go out as they come."""
+        if not HAS_IDS:  # then none can come later
+            self._give_id(call)
         call.index = self._next_index
         self._next_index += 1
         self._emit(Delta(index=call.index, id=call.id, name=call.name))
         arguments = "".join(call.arguments)
         if arguments:
             self._emit(Delta(index=call.index, arguments=arguments))
+
+    def _give_id(self, call: _Call) -> bool:
+        """Make an id for a call that has none; True where there is a new one."""
+        if call.id is not None or self._make_id is None:
+            return False
+        call.id = self._make_id()
+        return True
 
     def _emit(self, delta: Delta) -> None:
         if self._draft is None:
@@ -1106,9 +1116,7 @@ class Parser:
         self._give("call" if call is not None else "marker", text)
         if call is None:
             return
-        late = call.id is None and self._make_id is not None
-        if call.id is None and self._make_id is not None:
-            call.id = self._make_id()
+        late = self._give_id(call)
         closing = "{}" if not call.arguments else "}" if call.keys else ""
         call.arguments.append(closing)
         if call.index is None:

@@ -55,6 +55,7 @@ CALL_START_2 = "<function="  # 1 call / 2 calls
 END_OF_TURN = "<|im_end|>"  # content / a call
 ASSISTANT_HEADER = "<|im_start|>assistant\n"
 SPACE_AFTER_PROMPT = ""
+HAS_IDS = False
 ID_AROUND_NAME = ("", "")
 KEY_ESCAPES: dict[str, str] = {}
 
@@ -1155,12 +1156,21 @@ class Parser:
 
     def _begin(self, call: _Call) -> None:
         """The deltas of all that is known of a call; further arguments go out as they come."""
+        if not HAS_IDS:  # then none can come later
+            self._give_id(call)
         call.index = self._next_index
         self._next_index += 1
         self._emit(Delta(index=call.index, id=call.id, name=call.name))
         arguments = "".join(call.arguments)
         if arguments:
             self._emit(Delta(index=call.index, arguments=arguments))
+
+    def _give_id(self, call: _Call) -> bool:
+        """Make an id for a call that has none; True where there is a new one."""
+        if call.id is not None or self._make_id is None:
+            return False
+        call.id = self._make_id()
+        return True
 
     def _emit(self, delta: Delta) -> None:
         if self._draft is None:
@@ -1177,9 +1187,7 @@ class Parser:
         self._give("call" if call is not None else "marker", text)
         if call is None:
             return
-        late = call.id is None and self._make_id is not None
-        if call.id is None and self._make_id is not None:
-            call.id = self._make_id()
+        late = self._give_id(call)
         closing = "{}" if not call.arguments else "}" if call.keys else ""
         call.arguments.append(closing)
         if call.index is None:
