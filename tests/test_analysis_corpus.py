@@ -42,6 +42,7 @@ def analysed(corpus: Path) -> dict[str, Analysed]:
         prober = Prober(Renderer(load(path)))
         analysis = analyze(prober)
         seconds = time.process_time() - started
+        prober.renderer.close()
         found[f"{path.parent.name}/{path.stem}"] = Analysed(
             prober, analysis, prober.renderer.renders, seconds
         )

@@ -119,9 +119,10 @@ class Renderer:
             return None
 
     def close(self) -> None:
-        """End the process that renders. What was rendered stays known."""
-        if "_process" in vars(self):
-            self._process.close()
+        """End the process that renders; another one starts where something new is asked for."""
+        process = vars(self).pop("_process", None)
+        if process is not None:
+            process.close()
 
     def _run(self, variables: Mapping[str, Any]) -> str | Refusal:
         self.renders += 1

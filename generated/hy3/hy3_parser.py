@@ -1308,9 +1308,12 @@ class Parser:
         if not prompt:
             self._skip = SPACE_AFTER_PROMPT
         strict, self._strict = self._strict, False
-        self._buffer = prompt
+        outset, self._buffer = self._place, prompt
         self._run(False)
         self._strict = strict
+        if REASONING_END and prompt.rstrip(_SPACE).endswith(REASONING_END) and not self._out:
+            # It closed an empty block. A model that reasons all the same opens one of its own.
+            self._place = outset
         if self._held is None:
             # A header that the prompt has begun goes on in the text; nothing else is left over.
             kept = self._buffer[self._from :] if self._place.kind == "data" else ""
