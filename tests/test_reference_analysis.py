@@ -21,7 +21,8 @@ from spelling import JSON_CALL, Markers
 
 from autoparser_gen.analysis import analyze
 from autoparser_gen.analysis.as_json import as_dict
-from autoparser_gen.chat_template import Renderer, load
+from autoparser_gen.chat_template import Renderer
+from autoparser_gen.containers import load
 from autoparser_gen.probe import Prober, needles
 
 pytestmark = pytest.mark.corpus
