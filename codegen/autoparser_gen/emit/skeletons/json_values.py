@@ -47,6 +47,26 @@ _WHOLE = json.JSONDecoder(
 )
 
 
+def _whole(text: str, at: int, end: int, parser: Parser | None) -> int:
+    """The index behind a container that begins here and closes within the text, or 0.
+
+    The C decoder finds it. What it read in vain is read again step by step, so it is not asked too often.
+    """
+    if end != len(text) or (parser is not None and at < parser.decoded):
+        return 0
+    try:
+        close: int = _WHOLE.raw_decode(text, at)[1]
+    except json.JSONDecodeError as error:  # not closed yet, or no JSON
+        if parser is not None:  # the error has counted all lines before it: so does the next one
+            parser.decoded = 2 * error.pos
+        return 0
+    except (ValueError, RecursionError):
+        if parser is not None:  # it may have read on for long: not once more
+            parser.decoded = len(text)
+        return 0
+    return close
+
+
 class JsonValue:
     """Checks one JSON value, strictly, as it comes in; no recursion on its depth.
 
@@ -71,7 +91,8 @@ class JsonValue:
             at = _past_space(text, at, end)
             if at < end:
                 self.kind = text[at]
-                if end == len(text) and (close := self._read_whole(text, at)):
+                if self.kind in "{[" and (close := _whole(text, at, end, self._parser)):
+                    self.done = True
                     return close
         while at < end and not self.done and not self.failed:
             if self._expect == "string":
@@ -83,21 +104,6 @@ class JsonValue:
             else:
                 at = self._read_structure(text, at, end)
         return at
-
-    def _read_whole(self, text: str, at: int) -> int:
-        """The index behind a container that closes within the text, found by the C decoder; else 0."""
-        if self.kind not in "{[" or (self._parser is not None and at < self._parser.decoded):
-            return 0
-        try:
-            close: int = _WHOLE.raw_decode(text, at)[1]
-        except json.JSONDecodeError:
-            return 0  # not closed yet, or not JSON, which reading step by step will find out
-        except (ValueError, RecursionError):
-            if self._parser is not None:  # it may have read on for long: not once more
-                self._parser.decoded = len(text)
-            return 0
-        self.done = True
-        return close
 
     def _read_structure(self, text: str, at: int, end: int) -> int:
         """Punctuation and whole tokens, up to a token that is read piece by piece."""
