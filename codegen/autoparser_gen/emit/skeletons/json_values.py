@@ -8,11 +8,13 @@ from typing import Any
 
 from autoparser_gen.emit.skeletons.numbers import _NUMBER, _NUMBER_CLASS
 from autoparser_gen.emit.skeletons.runtime import (
+    _ALWAYS,
     _SPACE,
     Decoder,
     Parser,
     _match_end,
     _past_space,
+    _SearchIn,
 )
 
 # ==== Begin JSON block (identical in every file that has it) ====
@@ -104,6 +106,10 @@ class JsonValue:
             else:
                 at = self._read_structure(text, at, end)
         return at
+
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        return _SPECIAL.search if self._expect == "string" and self._key is None else _ALWAYS
 
     def _read_structure(self, text: str, at: int, end: int) -> int:
         """Punctuation and whole tokens, up to a token that is read piece by piece."""
@@ -271,6 +277,10 @@ class JsonArguments(Decoder):
         self._parser.call_arguments(text[at:stop])
         self.done = value.done
         return stop
+
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        return self._value.passes()
 
 
 # ==== End JSON block ====
