@@ -53,6 +53,7 @@ class Format:
     """A parser, and the turns of its chat template that texts are made from."""
 
     parser: types.ModuleType
+    source: str  # of it
     turns: Mapping[str, Turn]
 
     def text(self, scenario: str, size: int) -> str:
@@ -69,10 +70,9 @@ def load(stem: str) -> Format:
             name: found.prober.turn(message.content, message.reasoning, message.calls)
             for name, message in SCENARIOS.items()
         }
-    module = verify.import_text(python.emit(found.analysis, []))
-    return Format(
-        module, {name: turn for name, turn in turns.items() if turn and NEEDLE in turn.text}
-    )
+    shown = {name: turn for name, turn in turns.items() if turn and NEEDLE in turn.text}
+    source = python.emit(found.analysis, [])
+    return Format(verify.import_text(source), source, shown)
 
 
 def grown(turn: Turn, size: int) -> str:
@@ -85,18 +85,26 @@ def grown(turn: Turn, size: int) -> str:
     return text[:first] + unit * max(1, 1 + (size - len(text)) // len(unit)) + text[last:]
 
 
-def adversarial(opener: str, closer: str, size: int) -> dict[str, str]:
-    """Texts of one size, made of a format's markers, that are slow to read for a careless parser."""
-    units = {
-        "angle brackets": "<",
-        "braces": "{",
-        "levels": "[",
-        "quotes": '"',
-        "backslashes": "\\",
-        "spaces": " ",
-        "openers": opener,
-        "closers": closer,
-        "beginnings of the opener": opener[:-1],
-        "beginnings of the closer": closer[:-1],
+def hostile(format_: Format, size: int, times: int = 1) -> dict[str, str]:
+    """Texts that are slow to read for a careless parser, by what they repeat and where.
+
+    What they repeat has about that size, and so often it stands there.
+    """
+    markers = {marker for rows in format_.parser.TRANSITIONS.values() for marker in rows}
+    call = grown(format_.turns["calls"], 0)
+    begun = call[: call.find(NEEDLE)]
+    units = [*"<{[,'\"\\ ", "\n", '\\"', '{"a":', '", "', begun, call]
+    units += sorted({part for m in markers if m.strip() for part in (m, m[:-1]) if part})
+    places = {"content": ""}
+    for place in ("reasoning", "string"):
+        if place in format_.turns:
+            text = format_.turns[place].generated
+            places[place] = text[: text.find(NEEDLE)]
+    found = {
+        f"{unit!r} in {place}": before + unit * (size // len(unit) * times)
+        for place, before in places.items()
+        for unit in units
     }
-    return {name: unit * (size // len(unit)) for name, unit in units.items() if unit}
+    return found | {
+        f"{unit!r} behind {m!r}": m + unit * (size * times) for m in markers for unit in "a {"
+    }
