@@ -17,6 +17,8 @@ NAME_IN_HEADER = True
 
 # ==== Begin headers block (identical in every file that has it) ====
 
+_LONGEST_HEADER = 399  # it is looked at again with every piece of text
+
 
 class Header(Decoder):
     """Reads a header by its words, whatever their order: they say what the message is.
@@ -34,9 +36,10 @@ class Header(Decoder):
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
         start = at - len(self._text)
-        stop = text.find(HEADER_END, max(start, at - len(HEADER_END) + 1), end)
-        self._text = text[start : stop if stop >= 0 else end]
-        self.failed = not self._begins_well()
+        limit = start + _LONGEST_HEADER + len(HEADER_END)
+        stop = text.find(HEADER_END, max(start, at - len(HEADER_END) + 1), min(end, limit))
+        self._text = text[start : stop if stop >= 0 else min(end, limit)]
+        self.failed = not self._begins_well() or (stop < 0 and end >= limit)
         if self.failed or stop < 0:
             return at if self.failed else end
         self.failed = not self._decide()

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 
-from autoparser_gen.emit.skeletons.json_values import _KEY_TOKEN, JsonValue
-from autoparser_gen.emit.skeletons.runtime import Decoder, Parser, _past_space
+from autoparser_gen.emit.skeletons.json_values import (
+    _KEY_TOKEN,
+    _STRING_RUN,
+    JsonValue,
+    _whole,
+)
+from autoparser_gen.emit.skeletons.runtime import _ALWAYS, Decoder, Parser, _past_space, _SearchIn
 
 NAME_FIELD = "name"
 ARGUMENTS_FIELD = "arguments"
@@ -21,6 +27,13 @@ _ARGUMENTS = frozenset((ARGUMENTS_FIELD, "arguments", "parameters"))
 _ID = {ID_FIELD: "id"} if ID_FIELD else {}
 _FIELDS = {NAME_FIELD: "name", **dict.fromkeys(_ARGUMENTS, "arguments"), **_ID}
 _OUTER_FIELDS = {FUNCTION_FIELD: "function", **_ID}  # around the object of FUNCTION_FIELD
+_CALL_DEPTH = 2 if FUNCTION_FIELD else 1
+# How most calls begin, up to their arguments; what does not is read step by step.
+_HEAD_TOKENS = ["{", f'"({_STRING_RUN})"', ":", "(?={)"]
+if not NAME_IS_KEY:
+    _HEAD_TOKENS[1:1] = [f'"{re.escape(NAME_FIELD)}"', ":"]
+    _HEAD_TOKENS[4:4] = [",", f'"({"|".join(map(re.escape, sorted(_ARGUMENTS)))})"']
+_HEAD = re.compile(r"[ \t\r\n]*".join(_HEAD_TOKENS))
 
 
 class JsonCalls(Decoder):
@@ -60,6 +73,10 @@ class JsonCalls(Decoder):
         """The text has ended: whether the last call is complete, if not the array."""
         return self._expect == ", or ]"
 
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        return _ALWAYS if self._arguments is None else self._arguments.passes()
+
     def _take(self, text: str, at: int, end: int) -> int:
         """Take what stands here of the call's own structure; returns the index behind it."""
         char, expect = text[at], self._expect
@@ -68,6 +85,8 @@ class JsonCalls(Decoder):
         if expect == "[":
             self._expect, self.failed = "{ or ]", char != "["
         elif expect in ("{", "{ or ]"):
+            if self._depth == _CALL_DEPTH - 1 and (head := _HEAD.match(text, at, end)):
+                return self._take_head(head, text, end)
             self._take_opening(char)
         elif expect == ":":
             self.failed = char != ":"
@@ -83,6 +102,21 @@ class JsonCalls(Decoder):
         else:
             self.failed = True
         return at if self.failed else at + 1
+
+    def _take_head(self, head: re.Match[str], text: str, end: int) -> int:
+        """The call up to its arguments, and those if they are all there."""
+        self._depth, self._fields = self._depth + 1, {NAME_FIELD, *head.groups()[1:]}
+        if not head[1] or not self._parser.call_name(head[1]):
+            self.failed = True
+            return head.end(1)
+        at = head.end()
+        stop = _whole(text, at, end, self._parser)
+        if stop:
+            self._parser.call_arguments(text[at:stop])
+            self._expect = ", or }"
+            return stop
+        self._field, self._expect, self._arguments = "arguments", "", JsonValue(self._parser)
+        return at
 
     def _begin_key(self, text: str, at: int, end: int) -> int:
         whole = _KEY_TOKEN.match(text, at, end)

@@ -8,11 +8,13 @@ from typing import Any
 
 from autoparser_gen.emit.skeletons.numbers import _NUMBER, _NUMBER_CLASS
 from autoparser_gen.emit.skeletons.runtime import (
+    _ALWAYS,
     _SPACE,
     Decoder,
     Parser,
     _match_end,
     _past_space,
+    _SearchIn,
 )
 
 # ==== Begin JSON block (identical in every file that has it) ====
@@ -47,6 +49,26 @@ _WHOLE = json.JSONDecoder(
 )
 
 
+def _whole(text: str, at: int, end: int, parser: Parser | None) -> int:
+    """The index behind a container that begins here and closes within the text, or 0.
+
+    The C decoder finds it. What it read in vain is read again step by step, so it is not asked too often.
+    """
+    if end != len(text) or (parser is not None and at < parser.decoded):
+        return 0
+    try:
+        close: int = _WHOLE.raw_decode(text, at)[1]
+    except json.JSONDecodeError as error:  # not closed yet, or no JSON
+        if parser is not None:  # the error has counted all lines before it: so does the next one
+            parser.decoded = 2 * error.pos
+        return 0
+    except (ValueError, RecursionError):
+        if parser is not None:  # it may have read on for long: not once more
+            parser.decoded = len(text)
+        return 0
+    return close
+
+
 class JsonValue:
     """Checks one JSON value, strictly, as it comes in; no recursion on its depth.
 
@@ -71,7 +93,8 @@ class JsonValue:
             at = _past_space(text, at, end)
             if at < end:
                 self.kind = text[at]
-                if end == len(text) and (close := self._read_whole(text, at)):
+                if self.kind in "{[" and (close := _whole(text, at, end, self._parser)):
+                    self.done = True
                     return close
         while at < end and not self.done and not self.failed:
             if self._expect == "string":
@@ -84,20 +107,9 @@ class JsonValue:
                 at = self._read_structure(text, at, end)
         return at
 
-    def _read_whole(self, text: str, at: int) -> int:
-        """The index behind a container that closes within the text, found by the C decoder; else 0."""
-        if self.kind not in "{[" or (self._parser is not None and at < self._parser.decoded):
-            return 0
-        try:
-            close: int = _WHOLE.raw_decode(text, at)[1]
-        except json.JSONDecodeError:
-            return 0  # not closed yet, or not JSON, which reading step by step will find out
-        except (ValueError, RecursionError):
-            if self._parser is not None:  # it may have read on for long: not once more
-                self._parser.decoded = len(text)
-            return 0
-        self.done = True
-        return close
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        return _SPECIAL.search if self._expect == "string" and self._key is None else _ALWAYS
 
     def _read_structure(self, text: str, at: int, end: int) -> int:
         """Punctuation and whole tokens, up to a token that is read piece by piece."""
@@ -265,6 +277,10 @@ class JsonArguments(Decoder):
         self._parser.call_arguments(text[at:stop])
         self.done = value.done
         return stop
+
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        return self._value.passes()
 
 
 # ==== End JSON block ====

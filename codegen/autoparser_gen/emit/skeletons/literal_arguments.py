@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autoparser_gen.emit.skeletons.literals import Literal, _call_ends
-from autoparser_gen.emit.skeletons.runtime import Decoder, Parser
+from autoparser_gen.emit.skeletons.runtime import Decoder, Parser, _SearchIn
 
 LITERAL_QUOTES: tuple[str, ...] = ('"',)
 LITERAL_ESCAPES = False
@@ -32,6 +32,10 @@ class LiteralArguments(Decoder):
         if not self.failed:
             self._parser.call_arguments(literal.take())
         return stop
+
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        return self._literal.passes()
 
 
 # ==== End literal arguments block ====

@@ -6,7 +6,14 @@ import re
 from functools import lru_cache
 
 from autoparser_gen.emit.skeletons.numbers import _NUMBER, _NUMBER_CLASS
-from autoparser_gen.emit.skeletons.runtime import _SPACE, _match_end, _past_space, _quoted
+from autoparser_gen.emit.skeletons.runtime import (
+    _ALWAYS,
+    _SPACE,
+    _match_end,
+    _past_space,
+    _quoted,
+    _SearchIn,
+)
 
 # ==== Begin literals block (identical in every file that has it) ====
 
@@ -42,6 +49,7 @@ _BARE_VALUE = re.compile(r"[^,{}\[\]\n]*")
 # What is looked at again with every piece of text must have a limit.
 _SPACES = r"[ \t\r\n]{0,99}"
 _LONGEST_END = 399  # of what may end a string
+_ESCAPED = r'["\\\x00-\x1f]'  # in JSON
 _DEEPEST_MISSED = 9  # open containers, up to which the pattern of a missing quote is made
 
 
@@ -107,6 +115,7 @@ class EscapedString:
         self._out = out
         self._quote = quote
         self._run = re.compile(rf"[^\\{quote}]*")
+        self._special = re.compile(rf"{_ESCAPED}|{quote}").search
         self._closing = 0  # how many quotes close it; 0 while there have been only quotes
         self._quotes = 0  # in a row
         self._escape: str | None = None  # what has been read of an escape, behind the backslash
@@ -126,6 +135,11 @@ class EscapedString:
             else:
                 at = self._read_run(text, at, end)
         return at
+
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        plain = self._closing and not self._quotes and self._escape is None and not self._high
+        return self._special if plain else _ALWAYS
 
     def _count_quote(self) -> None:
         self._quotes += 1
@@ -219,13 +233,17 @@ class VerbatimString:
         self._out = out
         self._quote = quote
         self._follows = follows
-        self._ends, self._begins = _string_ends(quote, missed)
+        self._ends, self._begins, self._special = _string_ends(quote, missed)
 
     def read(self, text: str, at: int, end: int, final: bool) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
         stop, size = self._find_end(text, at, end, final)
         self._out.append(_json_text(text[at:stop]))
         return stop + size
+
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        return self._special
 
     def _find_end(self, text: str, at: int, end: int, final: bool) -> tuple[int, int]:
         """Up to where text[at:end] is the string's text, and the size of its closing quote there."""
@@ -249,11 +267,16 @@ class VerbatimString:
 @lru_cache
 def _string_ends(
     quote: str, missed: tuple[tuple[str, ...], ...]
-) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Patterns of what may end a string, and of what may be the beginning of that."""
+) -> tuple[re.Pattern[str], re.Pattern[str], _SearchIn]:
+    """Patterns of what may end a string, of what may begin that, and the search for any such text.
+
+    That one also finds what is escaped in JSON.
+    """
     ways = [*missed, _steps(quote)]
     whole = "|".join("".join(steps) for steps in ways)
-    return re.compile(whole), re.compile("|".join(_ahead(*steps) for steps in ways))
+    begins = "|".join(_ahead(*steps) for steps in ways)
+    first = "|".join(steps[0] for steps in ways)
+    return re.compile(whole), re.compile(begins), re.compile(f"{first}|{_ESCAPED}").search
 
 
 class _Open:
@@ -323,6 +346,12 @@ class Literal:
                 if at < end:
                     at = self._take(text, at, end)
         return at
+
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        if self._string is None or self._expect == "key":
+            return _ALWAYS
+        return self._string.passes()
 
     def _take(self, text: str, at: int, end: int) -> int:
         """What stands behind whitespace: punctuation, or the beginning of a key or value."""

@@ -7,11 +7,13 @@ import re
 
 from autoparser_gen.emit.skeletons.literals import _SPACES, Literal, _ahead
 from autoparser_gen.emit.skeletons.runtime import (
+    _ALWAYS,
     _NAME,
     Decoder,
     Parser,
     _match_end,
     _past_space,
+    _SearchIn,
 )
 
 LITERAL_QUOTES: tuple[str, ...] = ("'", '"')
@@ -72,6 +74,10 @@ class PythonCalls(Decoder):
     def ends(self) -> bool:
         """The text has ended: whether the last call is complete, if not the list."""
         return self._expect == "end of call"
+
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        return _ALWAYS if self._value is None else self._value.passes()
 
     def new_value(self) -> Literal:
         """What reads an argument's value."""

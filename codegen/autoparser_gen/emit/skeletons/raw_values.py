@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from autoparser_gen.emit.skeletons.json_values import JsonValue
+from autoparser_gen.emit.skeletons.json_values import _SPECIAL, JsonValue
 from autoparser_gen.emit.skeletons.literals import Literal, _json_text
-from autoparser_gen.emit.skeletons.runtime import Decoder, Parser, _quoted
+from autoparser_gen.emit.skeletons.runtime import _ALWAYS, Decoder, Parser, _quoted, _SearchIn
 
 RAW_WRAP: tuple[str, str] | None = None
 RAW_TYPES: dict[str, str] = {}
@@ -51,6 +51,10 @@ class RawValue(Decoder):
         else:
             self._pieces.append(text[at:end])
         return end
+
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        return _SPECIAL.search if self._streams else _ALWAYS
 
     def ends(self) -> bool:
         """The value is complete."""

@@ -23,7 +23,14 @@ from autoparser_gen.emit.skeletons.raw_values import (
     _property_schema,
     _typed,
 )
-from autoparser_gen.emit.skeletons.runtime import Decoder, Parser, _match_end, _past_space
+from autoparser_gen.emit.skeletons.runtime import (
+    _ALWAYS,
+    Decoder,
+    Parser,
+    _match_end,
+    _past_space,
+    _SearchIn,
+)
 
 TAG_START = "<"
 TAG_END = ">"
@@ -97,6 +104,10 @@ class TreeArguments(Decoder):
             self._parser.call_arguments("".join(self._out))
             self._out.clear()
         return at
+
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        return _ALWAYS if self._text is None or not self._streams else self._text.passes()
 
     def _read_tag(self, text: str, at: int, end: int) -> int:
         """A further tag, or the closer of the one that is open."""
