@@ -50,7 +50,7 @@ def emit(analysis: Analysis, header: Sequence[str]) -> str:
             *(f"# {one_line(line)}".rstrip() for line in header),
             _docstring(analysis),
             "from __future__ import annotations\n",
-            _imports(blocks),
+            _imports([*blocks, "command"]),
             _public(),
             _constants(analysis, tables),
         ]
@@ -64,6 +64,7 @@ def emit(analysis: Analysis, header: Sequence[str]) -> str:
                 _formatted(table),
                 *(_block(block) for block in blocks[1:]),
                 _formatted(_registry(tables)),
+                _block("command"),
             ]
         )
         + "\n"
