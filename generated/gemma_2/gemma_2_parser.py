@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -107,6 +108,7 @@ _BLANK = " \t"
 _quoted = json.JSONEncoder(ensure_ascii=False).encode  # a string as JSON
 _SearchIn = Callable[[str], object]
 _NEVER: _SearchIn = re.compile(r"(?!)").search
+_ALWAYS: _SearchIn = re.compile("").search
 _new = tuple.__new__  # makes a Delta of all its fields, in a third of the time of Delta(...)
 # What has been looked for in a text: from where, up to where, and what stands there.
 _Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
@@ -231,6 +233,10 @@ class Decoder:
     def ends(self) -> bool:
         """The text has ended: whether the call being read is complete."""
         return False
+
+    def passes(self) -> _SearchIn:
+        """A piece in which this search finds nothing is arguments' JSON text, and changes no more."""
+        return _ALWAYS
 
 
 class _Call:
@@ -480,6 +486,7 @@ class Parser:
         self._stops: _SearchIn = _NEVER
         self._direct: Decoder | None = None  # the same for a value
         self._value_stops: _SearchIn | None = None
+        self._passes = _ALWAYS  # `passes` of it
         self._position = 0  # characters accounted for
         self._incomplete = ""
         self._calls: list[ToolCall] = []
@@ -500,17 +507,17 @@ class Parser:
         if flow is None or self._stops(chunk) is not None:
             return self._feed(chunk)
         # Text in which nothing ends: what `_put` and `_give` do, without their calls.
-        if self._space or chunk[-1:] in _SPACE:
-            body = chunk.rstrip(_SPACE)
+        body = chunk.rstrip(_SPACE)
+        if self._space or body != chunk:
             if not body:
                 self._hold_space(chunk)
                 return []
             space, self._space = self._space, chunk[len(body) :]
-            chunk = space + body
-        flow.append(chunk)
+            body = space + body
+        flow.append(body)
         if flow is self._content:
-            return [_new(Delta, (chunk, "", None, None, "", "", False, ""))]
-        return [_new(Delta, ("", chunk, None, None, "", "", False, ""))]
+            return [_new(Delta, (body, "", None, None, "", "", False, ""))]
+        return [_new(Delta, ("", body, None, None, "", "", False, ""))]
 
     def finish(self) -> list[Delta]:
         """The text has ended: returns the last changes."""
@@ -549,6 +556,9 @@ class Parser:
         decoder, held, stops = self._direct, self._held, self._value_stops
         if decoder is None or held is None or (stops is not None and stops(chunk) is not None):
             self._read(chunk)
+        elif self._passes(chunk) is None:
+            held.append(chunk)
+            self.call_arguments(chunk)
         else:  # what `_read_data` or `_read_raw` does, without the buffer
             at = decoder.read(chunk, 0, len(chunk))
             if at < len(chunk) or decoder.done or decoder.failed or decoder.completed:
@@ -557,6 +567,7 @@ class Parser:
                 self._read("")
             else:
                 held.append(chunk)
+                self._passes = decoder.passes()
         out, self._out = self._out, []
         return out
 
@@ -579,7 +590,7 @@ class Parser:
         if self._buffer or self._skip or self._draft is not None:
             return
         if self._decoder is not None:
-            self._direct = self._decoder
+            self._direct, self._passes = self._decoder, self._decoder.passes()
             self._value_stops = place.stops if place.kind == "raw" else None
         elif place.kind == "text" and self._span_kind == place.text_kind and not self._blank:
             flows = {"content": self._content, "reasoning": self._reasoning}
@@ -1335,3 +1346,40 @@ def spans(
 
 
 DECODERS: dict[str, Callable[[Parser], Decoder]] = {}
+
+
+# ==== Begin command block (identical in every file) ====
+
+
+def _parse_line(line: str) -> dict[str, Any]:
+    """The message of one output: a text in JSON, or {"text": ..., "prompt": ..., "tools": ...}."""
+    try:
+        given = json.loads(line)
+        given = {"text": given} if isinstance(given, str) else given
+        message = parse(given["text"], prompt=given.get("prompt"), tools=given.get("tools"))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return {"error": f"{type(error).__name__}: {error}"}
+    return {
+        "message": message.to_openai(),
+        "finish_reason": message.finish_reason(),
+        "incomplete": message.incomplete,
+    }
+
+
+def _main() -> int:
+    """Read JSON Lines from standard input and write as many; 1 where one of them is an error."""
+    failed = count = 0
+    for count, line in enumerate(sys.stdin.buffer, start=1):
+        found = _parse_line(line.decode("utf-8", "surrogateescape"))
+        failed += "error" in found
+        sys.stdout.write(json.dumps(found) + "\n")
+        if count % 10_000 == 0:
+            print(f"{count} outputs, {failed} errors", file=sys.stderr)
+    print(f"{count} outputs, {failed} errors", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main())
+
+# ==== End command block ====

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -155,6 +156,7 @@ _BLANK = " \t"
 _quoted = json.JSONEncoder(ensure_ascii=False).encode  # a string as JSON
 _SearchIn = Callable[[str], object]
 _NEVER: _SearchIn = re.compile(r"(?!)").search
+_ALWAYS: _SearchIn = re.compile("").search
 _new = tuple.__new__  # makes a Delta of all its fields, in a third of the time of Delta(...)
 # What has been looked for in a text: from where, up to where, and what stands there.
 _Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
@@ -279,6 +281,10 @@ class Decoder:
     def ends(self) -> bool:
         """The text has ended: whether the call being read is complete."""
         return False
+
+    def passes(self) -> _SearchIn:
+        """A piece in which this search finds nothing is arguments' JSON text, and changes no more."""
+        return _ALWAYS
 
 
 class _Call:
@@ -528,6 +534,7 @@ class Parser:
         self._stops: _SearchIn = _NEVER
         self._direct: Decoder | None = None  # the same for a value
         self._value_stops: _SearchIn | None = None
+        self._passes = _ALWAYS  # `passes` of it
         self._position = 0  # characters accounted for
         self._incomplete = ""
         self._calls: list[ToolCall] = []
@@ -548,17 +555,17 @@ class Parser:
         if flow is None or self._stops(chunk) is not None:
             return self._feed(chunk)
         # Text in which nothing ends: what `_put` and `_give` do, without their calls.
-        if self._space or chunk[-1:] in _SPACE:
-            body = chunk.rstrip(_SPACE)
+        body = chunk.rstrip(_SPACE)
+        if self._space or body != chunk:
             if not body:
                 self._hold_space(chunk)
                 return []
             space, self._space = self._space, chunk[len(body) :]
-            chunk = space + body
-        flow.append(chunk)
+            body = space + body
+        flow.append(body)
         if flow is self._content:
-            return [_new(Delta, (chunk, "", None, None, "", "", False, ""))]
-        return [_new(Delta, ("", chunk, None, None, "", "", False, ""))]
+            return [_new(Delta, (body, "", None, None, "", "", False, ""))]
+        return [_new(Delta, ("", body, None, None, "", "", False, ""))]
 
     def finish(self) -> list[Delta]:
         """The text has ended: returns the last changes."""
@@ -597,6 +604,9 @@ class Parser:
         decoder, held, stops = self._direct, self._held, self._value_stops
         if decoder is None or held is None or (stops is not None and stops(chunk) is not None):
             self._read(chunk)
+        elif self._passes(chunk) is None:
+            held.append(chunk)
+            self.call_arguments(chunk)
         else:  # what `_read_data` or `_read_raw` does, without the buffer
             at = decoder.read(chunk, 0, len(chunk))
             if at < len(chunk) or decoder.done or decoder.failed or decoder.completed:
@@ -605,6 +615,7 @@ class Parser:
                 self._read("")
             else:
                 held.append(chunk)
+                self._passes = decoder.passes()
         out, self._out = self._out, []
         return out
 
@@ -627,7 +638,7 @@ class Parser:
         if self._buffer or self._skip or self._draft is not None:
             return
         if self._decoder is not None:
-            self._direct = self._decoder
+            self._direct, self._passes = self._decoder, self._decoder.passes()
             self._value_stops = place.stops if place.kind == "raw" else None
         elif place.kind == "text" and self._span_kind == place.text_kind and not self._blank:
             flows = {"content": self._content, "reasoning": self._reasoning}
@@ -1395,6 +1406,7 @@ _BARE_VALUE = re.compile(r"[^,{}\[\]\n]*")
 # What is looked at again with every piece of text must have a limit.
 _SPACES = r"[ \t\r\n]{0,99}"
 _LONGEST_END = 399  # of what may end a string
+_ESCAPED = r'["\\\x00-\x1f]'  # in JSON
 _DEEPEST_MISSED = 9  # open containers, up to which the pattern of a missing quote is made
 
 
@@ -1460,6 +1472,7 @@ class EscapedString:
         self._out = out
         self._quote = quote
         self._run = re.compile(rf"[^\\{quote}]*")
+        self._special = re.compile(rf"{_ESCAPED}|{quote}").search
         self._closing = 0  # how many quotes close it; 0 while there have been only quotes
         self._quotes = 0  # in a row
         self._escape: str | None = None  # what has been read of an escape, behind the backslash
@@ -1479,6 +1492,11 @@ class EscapedString:
             else:
                 at = self._read_run(text, at, end)
         return at
+
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        plain = self._closing and not self._quotes and self._escape is None and not self._high
+        return self._special if plain else _ALWAYS
 
     def _count_quote(self) -> None:
         self._quotes += 1
@@ -1572,13 +1590,17 @@ class VerbatimString:
         self._out = out
         self._quote = quote
         self._follows = follows
-        self._ends, self._begins = _string_ends(quote, missed)
+        self._ends, self._begins, self._special = _string_ends(quote, missed)
 
     def read(self, text: str, at: int, end: int, final: bool) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
         stop, size = self._find_end(text, at, end, final)
         self._out.append(_json_text(text[at:stop]))
         return stop + size
+
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        return self._special
 
     def _find_end(self, text: str, at: int, end: int, final: bool) -> tuple[int, int]:
         """Up to where text[at:end] is the string's text, and the size of its closing quote there."""
@@ -1602,11 +1624,16 @@ class VerbatimString:
 @lru_cache
 def _string_ends(
     quote: str, missed: tuple[tuple[str, ...], ...]
-) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Patterns of what may end a string, and of what may be the beginning of that."""
+) -> tuple[re.Pattern[str], re.Pattern[str], _SearchIn]:
+    """Patterns of what may end a string, of what may begin that, and the search for any such text.
+
+    That one also finds what is escaped in JSON.
+    """
     ways = [*missed, _steps(quote)]
     whole = "|".join("".join(steps) for steps in ways)
-    return re.compile(whole), re.compile("|".join(_ahead(*steps) for steps in ways))
+    begins = "|".join(_ahead(*steps) for steps in ways)
+    first = "|".join(steps[0] for steps in ways)
+    return re.compile(whole), re.compile(begins), re.compile(f"{first}|{_ESCAPED}").search
 
 
 class _Open:
@@ -1676,6 +1703,12 @@ class Literal:
                 if at < end:
                     at = self._take(text, at, end)
         return at
+
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        if self._string is None or self._expect == "key":
+            return _ALWAYS
+        return self._string.passes()
 
     def _take(self, text: str, at: int, end: int) -> int:
         """What stands behind whitespace: punctuation, or the beginning of a key or value."""
@@ -1921,6 +1954,10 @@ class PythonCalls(Decoder):
         """The text has ended: whether the last call is complete, if not the list."""
         return self._expect == "end of call"
 
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        return _ALWAYS if self._value is None else self._value.passes()
+
     def new_value(self) -> Literal:
         """What reads an argument's value."""
         follows = None if LITERAL_ESCAPES else _BEHIND_ARGUMENT[self._in_list]
@@ -2066,3 +2103,40 @@ def spans(
 DECODERS: dict[str, Callable[[Parser], Decoder]] = {
     "call": PythonCalls,
 }
+
+
+# ==== Begin command block (identical in every file) ====
+
+
+def _parse_line(line: str) -> dict[str, Any]:
+    """The message of one output: a text in JSON, or {"text": ..., "prompt": ..., "tools": ...}."""
+    try:
+        given = json.loads(line)
+        given = {"text": given} if isinstance(given, str) else given
+        message = parse(given["text"], prompt=given.get("prompt"), tools=given.get("tools"))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return {"error": f"{type(error).__name__}: {error}"}
+    return {
+        "message": message.to_openai(),
+        "finish_reason": message.finish_reason(),
+        "incomplete": message.incomplete,
+    }
+
+
+def _main() -> int:
+    """Read JSON Lines from standard input and write as many; 1 where one of them is an error."""
+    failed = count = 0
+    for count, line in enumerate(sys.stdin.buffer, start=1):
+        found = _parse_line(line.decode("utf-8", "surrogateescape"))
+        failed += "error" in found
+        sys.stdout.write(json.dumps(found) + "\n")
+        if count % 10_000 == 0:
+            print(f"{count} outputs, {failed} errors", file=sys.stderr)
+    print(f"{count} outputs, {failed} errors", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main())
+
+# ==== End command block ====

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -172,6 +173,7 @@ _BLANK = " \t"
 _quoted = json.JSONEncoder(ensure_ascii=False).encode  # a string as JSON
 _SearchIn = Callable[[str], object]
 _NEVER: _SearchIn = re.compile(r"(?!)").search
+_ALWAYS: _SearchIn = re.compile("").search
 _new = tuple.__new__  # makes a Delta of all its fields, in a third of the time of Delta(...)
 # What has been looked for in a text: from where, up to where, and what stands there.
 _Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
@@ -296,6 +298,10 @@ class Decoder:
     def ends(self) -> bool:
         """The text has ended: whether the call being read is complete."""
         return False
+
+    def passes(self) -> _SearchIn:
+        """A piece in which this search finds nothing is arguments' JSON text, and changes no more."""
+        return _ALWAYS
 
 
 class _Call:
@@ -545,6 +551,7 @@ class Parser:
         self._stops: _SearchIn = _NEVER
         self._direct: Decoder | None = None  # the same for a value
         self._value_stops: _SearchIn | None = None
+        self._passes = _ALWAYS  # `passes` of it
         self._position = 0  # characters accounted for
         self._incomplete = ""
         self._calls: list[ToolCall] = []
@@ -565,17 +572,17 @@ class Parser:
         if flow is None or self._stops(chunk) is not None:
             return self._feed(chunk)
         # Text in which nothing ends: what `_put` and `_give` do, without their calls.
-        if self._space or chunk[-1:] in _SPACE:
-            body = chunk.rstrip(_SPACE)
+        body = chunk.rstrip(_SPACE)
+        if self._space or body != chunk:
             if not body:
                 self._hold_space(chunk)
                 return []
             space, self._space = self._space, chunk[len(body) :]
-            chunk = space + body
-        flow.append(chunk)
+            body = space + body
+        flow.append(body)
         if flow is self._content:
-            return [_new(Delta, (chunk, "", None, None, "", "", False, ""))]
-        return [_new(Delta, ("", chunk, None, None, "", "", False, ""))]
+            return [_new(Delta, (body, "", None, None, "", "", False, ""))]
+        return [_new(Delta, ("", body, None, None, "", "", False, ""))]
 
     def finish(self) -> list[Delta]:
         """The text has ended: returns the last changes."""
@@ -614,6 +621,9 @@ class Parser:
         decoder, held, stops = self._direct, self._held, self._value_stops
         if decoder is None or held is None or (stops is not None and stops(chunk) is not None):
             self._read(chunk)
+        elif self._passes(chunk) is None:
+            held.append(chunk)
+            self.call_arguments(chunk)
         else:  # what `_read_data` or `_read_raw` does, without the buffer
             at = decoder.read(chunk, 0, len(chunk))
             if at < len(chunk) or decoder.done or decoder.failed or decoder.completed:
@@ -622,6 +632,7 @@ class Parser:
                 self._read("")
             else:
                 held.append(chunk)
+                self._passes = decoder.passes()
         out, self._out = self._out, []
         return out
 
@@ -644,7 +655,7 @@ class Parser:
         if self._buffer or self._skip or self._draft is not None:
             return
         if self._decoder is not None:
-            self._direct = self._decoder
+            self._direct, self._passes = self._decoder, self._decoder.passes()
             self._value_stops = place.stops if place.kind == "raw" else None
         elif place.kind == "text" and self._span_kind == place.text_kind and not self._blank:
             flows = {"content": self._content, "reasoning": self._reasoning}
@@ -1410,6 +1421,26 @@ _WHOLE = json.JSONDecoder(
 )
 
 
+def _whole(text: str, at: int, end: int, parser: Parser | None) -> int:
+    """The index behind a container that begins here and closes within the text, or 0.
+
+    The C decoder finds it. What it read in vain is read again step by step, so it is not asked too often.
+    """
+    if end != len(text) or (parser is not None and at < parser.decoded):
+        return 0
+    try:
+        close: int = _WHOLE.raw_decode(text, at)[1]
+    except json.JSONDecodeError as error:  # not closed yet, or no JSON
+        if parser is not None:  # the error has counted all lines before it: so does the next one
+            parser.decoded = 2 * error.pos
+        return 0
+    except (ValueError, RecursionError):
+        if parser is not None:  # it may have read on for long: not once more
+            parser.decoded = len(text)
+        return 0
+    return close
+
+
 class JsonValue:
     """Checks one JSON value, strictly, as it comes in; no recursion on its depth.
 
@@ -1434,7 +1465,8 @@ class JsonValue:
             at = _past_space(text, at, end)
             if at < end:
                 self.kind = text[at]
-                if end == len(text) and (close := self._read_whole(text, at)):
+                if self.kind in "{[" and (close := _whole(text, at, end, self._parser)):
+                    self.done = True
                     return close
         while at < end and not self.done and not self.failed:
             if self._expect == "string":
@@ -1447,20 +1479,9 @@ class JsonValue:
                 at = self._read_structure(text, at, end)
         return at
 
-    def _read_whole(self, text: str, at: int) -> int:
-        """The index behind a container that closes within the text, found by the C decoder; else 0."""
-        if self.kind not in "{[" or (self._parser is not None and at < self._parser.decoded):
-            return 0
-        try:
-            close: int = _WHOLE.raw_decode(text, at)[1]
-        except json.JSONDecodeError:
-            return 0  # not closed yet, or not JSON, which reading step by step will find out
-        except (ValueError, RecursionError):
-            if self._parser is not None:  # it may have read on for long: not once more
-                self._parser.decoded = len(text)
-            return 0
-        self.done = True
-        return close
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        return _SPECIAL.search if self._expect == "string" and self._key is None else _ALWAYS
 
     def _read_structure(self, text: str, at: int, end: int) -> int:
         """Punctuation and whole tokens, up to a token that is read piece by piece."""
@@ -1629,6 +1650,10 @@ class JsonArguments(Decoder):
         self.done = value.done
         return stop
 
+    def passes(self) -> _SearchIn:
+        """See Decoder."""
+        return self._value.passes()
+
 
 # ==== End JSON block ====
 
@@ -1678,3 +1703,40 @@ def spans(
 DECODERS: dict[str, Callable[[Parser], Decoder]] = {
     "arguments": JsonArguments,
 }
+
+
+# ==== Begin command block (identical in every file) ====
+
+
+def _parse_line(line: str) -> dict[str, Any]:
+    """The message of one output: a text in JSON, or {"text": ..., "prompt": ..., "tools": ...}."""
+    try:
+        given = json.loads(line)
+        given = {"text": given} if isinstance(given, str) else given
+        message = parse(given["text"], prompt=given.get("prompt"), tools=given.get("tools"))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return {"error": f"{type(error).__name__}: {error}"}
+    return {
+        "message": message.to_openai(),
+        "finish_reason": message.finish_reason(),
+        "incomplete": message.incomplete,
+    }
+
+
+def _main() -> int:
+    """Read JSON Lines from standard input and write as many; 1 where one of them is an error."""
+    failed = count = 0
+    for count, line in enumerate(sys.stdin.buffer, start=1):
+        found = _parse_line(line.decode("utf-8", "surrogateescape"))
+        failed += "error" in found
+        sys.stdout.write(json.dumps(found) + "\n")
+        if count % 10_000 == 0:
+            print(f"{count} outputs, {failed} errors", file=sys.stderr)
+    print(f"{count} outputs, {failed} errors", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main())
+
+# ==== End command block ====
