@@ -114,7 +114,10 @@ class JsonCalls(Decoder):
         if stop:
             self._parser.call_arguments(text[at:stop])
             self._expect = ", or }"
-            return stop
+            if not text.startswith("}", stop, end):
+                return stop
+            self._close_object()
+            return stop if self.failed else stop + 1
         self._field, self._expect, self._arguments = "arguments", "", JsonValue(self._parser)
         return at
 
