@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
 import json
 import platform
@@ -40,6 +41,7 @@ class Row(NamedTuple):
     time: float
     floor: float  # whole: str.find over the text, json.loads of the arguments; else an empty loop
     again: float | None  # a whole parse of all that is there, for each piece
+    peer: float | None  # transformers' response parser, which emits no arguments before a call ends
 
     @property
     def ratio(self) -> float:
@@ -70,7 +72,7 @@ def main() -> None:
     rows = []
     print(f"{platform.python_implementation()} {platform.python_version()}, {platform.machine()}\n")
     print(f"{'format':9}{'scenario':10}{'size':>7}{'pieces':>7}{'ms':>10}{'us/piece':>9}", end="")
-    print(f"{'x floor':>8}{'x again':>8}")
+    print(f"{'x floor':>8}{'again x':>8}{'peer x':>8}")
     for name in given.format or texts.FORMATS:
         for row in measure(name, sizes):
             rows.append(row)
@@ -85,10 +87,11 @@ def main() -> None:
 def line(row: Row) -> str:
     """A row for a person to read."""
     name, scenario, size = row.label
-    again = "" if row.again is None else f"{row.again / row.time:.1f}"
+    others = (("" if other is None else f"{other / row.time:.1f}") for other in row[-2:])
     return (
         f"{name:9}{scenario:10}{size:>7}{row.reading:>7}{row.time / 1000:>10.3f}"
-        f"{row.time / row.pieces:>9.2f}{row.ratio:>8.1f}{again:>8}"
+        f"{row.time / row.pieces:>9.2f}{row.ratio:>8.1f}"
+        + "".join(f"{other:>8}" for other in others)
     )
 
 
@@ -116,7 +119,7 @@ def whole(parser: types.ModuleType, text: str, label: Label) -> Row:
             json.loads(call.arguments)
 
     taken, least = best(lambda: parser.parse(text), floor)
-    return Row(label, "whole", 1, taken, least, None)
+    return Row(label, "whole", 1, taken, least, None, None)
 
 
 def streamed(parser: types.ModuleType, pieces: list[str], label: Label, reading: str) -> Row:
@@ -124,7 +127,25 @@ def streamed(parser: types.ModuleType, pieces: list[str], label: Label, reading:
     taken, floor = best(lambda: stream(parser.Parser(), pieces), lambda: stream(Empty(), pieces))
     small = sum(map(len, pieces)) <= SMALL
     again = best(lambda: read_again(parser, pieces))[0] if small else None
-    return Row(label, reading, len(pieces), taken, floor, again)
+    new_peer = peer_parser() if label.format == "tag+JSON" else None
+    peer = new_peer and best(lambda: stream(new_peer(), pieces))[0]
+    return Row(label, reading, len(pieces), taken, floor, again, peer)
+
+
+@functools.cache
+def peer_parser() -> Callable[[], Any] | None:
+    """What makes transformers' response parser for the tag+JSON format; None if it is not installed."""
+    try:
+        from transformers.utils.chat_parsing import response_parser
+    except ImportError:
+        return None
+    call = {"open": "<tool_call>", "close": "</tool_call>", "content": "json", "repeats": True}
+    thinking = {"open": "<think>", "close": "</think>"}
+    fields = {"thinking": thinking, "content": {}, "tool_calls": call}
+    template = response_parser.load_response_template(
+        {"version": 1, "start_anchor": "<|im_start|>assistant", "fields": fields}
+    )
+    return lambda: response_parser.ResponseParser(template, prefix="")
 
 
 def stream(parser: Any, pieces: list[str]) -> None:
