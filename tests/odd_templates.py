@@ -101,6 +101,22 @@ TEMPLATES = {
     "a blank between marker and id": chat(
         CONTENT + calls("<c {{ t.id }}>{{ c.name }}<a>{{ c.arguments | tojson }}</c>")
     ),
+    "names as keys, in a fence": chat(
+        CONTENT
+        + calls(
+            "{{ '{' }}\"{{ c.name }}\": {{ c.arguments | tojson }}{{ '}' }}",
+            before="```tool_code~[",
+            between=", ",
+            after="]~```",
+        )
+    ),
+    "words in front of lines": chat(
+        CONTENT + calls("ACTION: {{ c.name }}~INPUT: {{ c.arguments | tojson }}~")
+    ),
+    "a namespace and a number": chat(
+        CONTENT
+        + calls("functions.{{ c.name }}:{{ loop.index0 }}{{ c.arguments | tojson }}", between="~")
+    ),
     "arguments as a string of JSON": chat(
         CONTENT
         + calls('<c>{"name": "{{ c.name }}", "arguments": {{ c.arguments | tojson | tojson }}}</c>')
@@ -115,6 +131,33 @@ UNREADABLE = {
             + calls("<{{ c.name }}>" + EACH + "<p={{ k }}>{{ v }}</p>{%- endfor -%}</{{ c.name }}>")
         ),
         "what closes a call holds the function's name",
+    ),
+    "JSON between tags of the name": (
+        chat(CONTENT + calls("<{{ c.name }}>{{ c.arguments | tojson }}</{{ c.name }}>")),
+        "what closes a call holds the function's name",
+    ),
+    "types as tags": (
+        chat(
+            CONTENT
+            + calls(
+                "<f={{ c.name }}>"
+                + EACH
+                + "{%- set kind = 'str' if v is string else 'json' -%}<{{ kind }} key={{ k }}>"
+                "{{ v if v is string else v | tojson }}</{{ kind }}>{%- endfor -%}</f>"
+            )
+        ),
+        "what begins an argument differs with the type of its value",
+    ),
+    "keys as tags": (
+        chat(
+            CONTENT
+            + calls(
+                "<c><name>{{ c.name }}</name>"
+                + EACH
+                + "<{{ k }}>{{ v if v is string else v | tojson }}</{{ k }}>{%- endfor -%}</c>"
+            )
+        ),
+        "what ends an argument's value holds the argument's name",
     ),
     "keys without a marker": (
         chat(CONTENT + calls("CALL {{ c.name }}~" + EACH + "{{ k }}: {{ v }}~{%- endfor -%}END~")),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,7 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from autoparser_gen.analysis.as_json import to_json
+from autoparser_gen.analysis.as_json import json_text, to_json
 from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.chat_template import UNKNOWN_TOKENS
 from autoparser_gen.errors import AutoparserError, InternalError, VerificationError
@@ -68,7 +67,7 @@ def several(sources: Sequence[Path], options: Options, pool: Pool, *, as_json: b
     """A Markdown table of what became of each chat template; errors are rows, not exceptions."""
     rows = pool.map(functools.partial(row, options=options), sources)
     if as_json:
-        return json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2) + "\n"
+        return json_text([asdict(row) for row in rows], indent=2) + "\n"
     cells = [HEADINGS, *(_cells(row) for row in rows)]
     # The last column is prose of any length.
     widths = [max(len(line[i]) for line in cells) for i in range(len(HEADINGS) - 1)] + [0]
@@ -203,7 +202,7 @@ def _evidence(analysis: Analysis, path: str) -> str:
 def _quoted(value: Any) -> str:
     """Text in quotes with what cannot be seen escaped; other values as JSON."""
     if not isinstance(value, str):
-        return printable(json.dumps(value, ensure_ascii=False))
+        return json_text(value)
     text = value.replace("\\", "\\\\").replace('"', '\\"')
     for name, placeholder in UNKNOWN_TOKENS.items():
         text = text.replace(placeholder, f"{{{name}}}")

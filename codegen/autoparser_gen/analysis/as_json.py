@@ -18,9 +18,17 @@ def triggers(analysis: Analysis) -> list[dict[str, str]]:
     return [{"type": "word", "value": start}] if start else []
 
 
+def json_text(value: object, indent: int | None = None) -> str:
+    """JSON in which characters that end lines, reorder them or do not show are escapes."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return "".join(
+        char if char in " \n" or char.isprintable() else json.dumps(char)[1:-1] for char in text
+    )
+
+
 def to_json(analysis: Analysis) -> str:
     """The analysis as indented JSON text that ends with a newline."""
-    return json.dumps(as_dict(analysis), ensure_ascii=False, indent=2) + "\n"
+    return json_text(as_dict(analysis), indent=2) + "\n"
 
 
 def as_dict(analysis: Analysis) -> dict[str, Any]:

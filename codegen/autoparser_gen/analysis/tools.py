@@ -8,10 +8,19 @@ from autoparser_gen.analysis.content import TurnEnd, without_end, without_reason
 from autoparser_gen.analysis.conventions import shared_words
 from autoparser_gen.analysis.json_calls import analyze_json_native
 from autoparser_gen.analysis.layout import Layout
-from autoparser_gen.analysis.marks import NAME, pattern, with_counter
+from autoparser_gen.analysis.marks import KEY, NAME, pattern, with_counter
 from autoparser_gen.analysis.markup_calls import analyze_markup
-from autoparser_gen.analysis.model import Content, Headers, Reasoning, ToolFormat, ToolMode, Tools
+from autoparser_gen.analysis.model import (
+    Content,
+    Headers,
+    Reasoning,
+    ToolFormat,
+    ToolMode,
+    Tools,
+    ValueSyntax,
+)
 from autoparser_gen.analysis.study import Study
+from autoparser_gen.analysis.typed import opens_by_type
 from autoparser_gen.probe import needles
 from autoparser_gen.probe.glue import Cut, cut_joint, shared_end, without_prefix, without_suffix
 
@@ -48,14 +57,14 @@ def analyze_tools(study: Study, known: Known) -> ToolFindings:
         tools = analyze_json_native(study, layout, form, cut)
     else:
         tools = analyze_markup(study, layout, form, cut, known.headers)
-    problem = _unreadable(tools)
+    problem = _unreadable(study, tools)
     if problem:
         study.note(f"calls are read as content: {problem}, as in {layout.text!r}")
         return ToolFindings(Tools())
     return ToolFindings(tools, end_after_calls)
 
 
-def _unreadable(tools: Tools) -> str:
+def _unreadable(study: Study, tools: Tools) -> str:
     """Why no parser can be made of the calls that were found, or "" where one can."""
     form, marks = tools.format, tools.arguments
     if form.mode is ToolMode.JSON_NATIVE and not (form.args_field or form.fun_name_is_key):
@@ -64,10 +73,14 @@ def _unreadable(tools: Tools) -> str:
     named = form.mode in (ToolMode.TAG_WITH_JSON, ToolMode.TAG_WITH_TAGGED)
     if named and not opener.strip():
         return "no marker begins a call's name"
+    if named and NAME in tools.function.close + form.per_call_end + form.section_end:
+        return "what closes a call holds the function's name"
     if form.mode is not ToolMode.TAG_WITH_TAGGED:
         return ""
-    if NAME in tools.function.close + form.per_call_end:
-        return "what closes a call holds the function's name"
+    if opens_by_type(study):
+        return "what begins an argument differs with the type of its value"
+    if KEY in marks.value_suffix and marks.value_syntax is not ValueSyntax.NESTED_TAGS:
+        return "what ends an argument's value holds the argument's name"
     if not marks.name_prefix.strip():
         return "no marker begins an argument"
     if not (marks.name_suffix + marks.type_prefix + marks.value_prefix).strip():

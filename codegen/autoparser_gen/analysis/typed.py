@@ -113,6 +113,18 @@ def describe_values(study: Study) -> Written:
     return _with_nested(written, known)
 
 
+def opens_by_type(study: Study) -> bool:
+    """Whether what begins an argument differs with the type of its value."""
+    openers = {_opener(study, value) for _, value in TYPED} - {""}
+    return len(openers) > 1
+
+
+def _opener(study: Study, value: Any) -> str:
+    """What stands between a string and the name of an argument with this value."""
+    shown = _between_strings(study, value)
+    return "" if shown is None else shown.partition(needles.KEYS[0][1])[0]
+
+
 def _with(written: Written, **changes: Any) -> Written:
     return replace(written, **changes)
 
@@ -124,13 +136,10 @@ def _quote_close(string: Place, number: Place) -> str:
 
 def _place(study: Study, value: Any) -> Place | None:
     """The value between two string arguments, or None where it is not shown."""
-    keys, values = needles.KEYS[0], needles.VALUES[0]
-    arguments = {keys[0]: values[0], keys[1]: value, keys[2]: values[2]}
-    turn = study.prober.raw_turn(calls=[(needles.FUNCTIONS[0], arguments)])
-    if turn is None or keys[1] not in turn.text or keys[2] not in turn.text:
+    shown = _between_strings(study, value)
+    if shown is None:
         return None
-    text = turn.text[turn.text.index(keys[1]) + len(keys[1]) :]
-    text = pattern(text[: text.index(keys[2])])
+    text = pattern(shown.partition(needles.KEYS[0][1])[2])
     for spelling in _spellings(value):
         # The last one: attributes before the value may hold the same word.
         at = text.rfind(spelling)
@@ -141,6 +150,17 @@ def _place(study: Study, value: Any) -> Place | None:
         at = text.index(inner[0])
         return Place(text[:at], "", text[at:])
     return None
+
+
+def _between_strings(study: Study, value: Any) -> str | None:
+    """From behind one string argument's value to the name of another one: the argument between."""
+    keys, values = needles.KEYS[0], needles.VALUES[0]
+    arguments = {keys[0]: values[0], keys[1]: value, keys[2]: values[2]}
+    turn = study.prober.raw_turn(calls=[(needles.FUNCTIONS[0], arguments)])
+    if turn is None or keys[1] not in turn.text or keys[2] not in turn.text:
+        return None
+    before, name, text = turn.text.partition(keys[1])
+    return before.rpartition(values[0])[2] + name + text[: text.index(keys[2])]
 
 
 def _spellings(value: Any) -> Iterator[str]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+from autoparser_gen.analysis.as_json import json_text
 from autoparser_gen.analysis.model import (
     Analysis,
     Arguments,
@@ -96,12 +95,12 @@ def _json_call(analysis: Analysis) -> str:
     form = analysis.tools.format
     if form.fun_name_is_key:
         return "{NAME: ARGUMENTS}"
-    fields = [f"{json.dumps(form.name_field)}: NAME", f"{json.dumps(form.args_field)}: ARGUMENTS"]
+    fields = [f"{json_text(form.name_field)}: NAME", f"{json_text(form.args_field)}: ARGUMENTS"]
     if form.id_field:
-        fields.append(f"{json.dumps(form.id_field)}: ID")
+        fields.append(f"{json_text(form.id_field)}: ID")
     inner = "{" + ", ".join(fields) + "}"
     return (
-        "{" + f"{json.dumps(form.function_field)}: {inner}" + "}" if form.function_field else inner
+        "{" + f"{json_text(form.function_field)}: {inner}" + "}" if form.function_field else inner
     )
 
 
@@ -110,4 +109,4 @@ def _sequence(start: str, middle: str, end: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return json.dumps(text.strip(), ensure_ascii=False) if text.strip() else ""
+    return json_text(text.strip()) if text.strip() else ""

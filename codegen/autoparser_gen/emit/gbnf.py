@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
-from autoparser_gen.analysis.as_json import triggers
+from autoparser_gen.analysis.as_json import json_text, triggers
 from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.grammar.ir import (
     Alt,
@@ -56,18 +55,10 @@ def _sampling(analysis: Analysis) -> list[str]:
     """What a server needs beside the grammar, as llama.cpp's takes it."""
     lines = []
     if triggers(analysis):
-        lines.append(f"grammar_triggers (for a lazy grammar): {_json(triggers(analysis))}")
+        lines.append(f"grammar_triggers (for a lazy grammar): {json_text(triggers(analysis))}")
     if analysis.preserved_tokens:
-        lines.append(f"preserved_tokens: {_json(list(analysis.preserved_tokens))}")
+        lines.append(f"preserved_tokens: {json_text(list(analysis.preserved_tokens))}")
     return lines
-
-
-def _json(value: object) -> str:
-    """JSON on one line, without characters that end lines or do not show."""
-    text = json.dumps(value, ensure_ascii=False)
-    return "".join(
-        char if char == " " or char.isprintable() else json.dumps(char)[1:-1] for char in text
-    )
 
 
 class _Printer:

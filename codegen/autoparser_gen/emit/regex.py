@@ -126,10 +126,13 @@ def escape(char: str, *, in_class: bool = False) -> str:
 
 
 def printable(char: str) -> str:
-    r"""A character as it is, or as \xHH or \uHHHH where it would be invisible or end a line."""
-    if char == " " or char.isprintable() or ord(char) > 0xFFFF:
+    """A character as it is, or as an escape where it would be invisible or end a line."""
+    if char == " " or char.isprintable():
         return char
-    return f"\\x{ord(char):02x}" if ord(char) < 0x80 else f"\\u{ord(char):04x}"
+    code = ord(char)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def _grouped(text: str, group: bool) -> str:
