@@ -719,7 +719,7 @@ class Parser:
                 self._keep(end)
             return False
         search = place.search
-        cut_off = search.begins(self._buffer, at, end)
+        cut_off = end - at < search.longest and search.begins(self._buffer, at, end)
         found = search.at.match(self._buffer, at, end) if final or not cut_off else None
         if found is None and cut_off:
             return self._fall_back() if final and self._undecided else False
@@ -1126,10 +1126,10 @@ class Parser:
             self._give_id(call)
         call.index = self._next_index
         self._next_index += 1
-        self._emit(Delta(index=call.index, id=call.id, name=call.name))
+        self._emit(_new(Delta, ("", "", call.index, call.id, call.name, "", False, "")))
         arguments = "".join(call.arguments)
         if arguments:
-            self._emit(Delta(index=call.index, arguments=arguments))
+            self._emit(_new(Delta, ("", "", call.index, None, "", arguments, False, "")))
 
     def _give_id(self, call: _Call) -> bool:
         """Make an id for a call that has none; True where there is a new one."""
@@ -1294,7 +1294,8 @@ class Parser:
 
 
 def _past_space(text: str, at: int, end: int) -> int:
-    return _match_end(_SPACE_RUN, text, at, end)
+    found = _SPACE_RUN.match(text, at, end)
+    return at if found is None else found.end()
 
 
 def _match_end(pattern: re.Pattern[str], text: str, at: int, end: int) -> int:
@@ -1731,7 +1732,10 @@ class JsonCalls(Decoder):
         if stop:
             self._parser.call_arguments(text[at:stop])
             self._expect = ", or }"
-            return stop
+            if not text.startswith("}", stop, end):
+                return stop
+            self._close_object()
+            return stop if self.failed else stop + 1
         self._field, self._expect, self._arguments = "arguments", "", JsonValue(self._parser)
         return at
 
