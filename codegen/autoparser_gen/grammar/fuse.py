@@ -9,7 +9,7 @@ text again, so rules that leave off inside a text turn into right-recursive ones
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.ir import (
@@ -130,7 +130,7 @@ class _Fuser:
         rule = self.grammar[name]
         if name not in self.closed:
             self.closed[name] = True  # for rules that refer to themselves
-            known = dict(self.names), dict(self.builder.rules)
+            known = dict(self.names), dict(self.builder.rules), dict(self.closed)
             try:
                 if rule.token:
                     self.closed[name] = not isinstance(rule.body, Text)
@@ -138,8 +138,10 @@ class _Fuser:
                     body = self.convert(seq(rule.body, _OUTSIDE))
                     self.builder.rules[name] = Rule(name, body, capture=rule.capture)
             except _NeedsMore:
-                self.closed[name] = False
-                self.names, self.builder.rules = known
+                # What was converted meanwhile is gone with the rest, and has to be so again.
+                open_rules = {other for other, closed in self.closed.items() if not closed}
+                self.names, self.builder.rules, self.closed = known
+                self.closed.update(dict.fromkeys((*open_rules, name), False))
         return self.closed[name]
 
     def _repeated(self, first: Rep, rest: Expr) -> Expr:
@@ -197,9 +199,14 @@ class _Fuser:
         return seq(token, self._following(endings[0].rest, closer))
 
     def _endings(self, text: Rule, rest: Expr) -> Iterator[_Ending]:
-        """Every way in which a text ends, each once."""
-        found = dict.fromkeys(self._search(text, rest, (), ()))
-        return iter(found)
+        """Every way in which a text ends, each once, with all that may follow it."""
+        rests: dict[_Ending, dict[Expr, None]] = {}
+        for ending in self._search(text, rest, (), ()):
+            rests.setdefault(replace(ending, rest=EMPTY), {})[ending.rest] = None
+        for ending, following in rests.items():
+            some = [expr for expr in following if expr != EMPTY]
+            either = alt(*some) if some else EMPTY
+            yield replace(ending, rest=opt(either) if some and EMPTY in following else either)
 
     def _search(
         self, text: Rule, rest: Expr, read: Stop, tokens: tuple[Rule, ...]

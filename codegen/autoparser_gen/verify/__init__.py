@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from autoparser_gen.verify.check import Report, prompt_before, verify, why_unlike_output
+from autoparser_gen.verify.check import (
+    Report,
+    grammar_text,
+    prompt_before,
+    verify,
+    why_unlike_output,
+)
 from autoparser_gen.verify.subject import Subject, import_text
 
-__all__ = ["Report", "Subject", "import_text", "prompt_before", "verify", "why_unlike_output"]
+__all__ = ["Report", "Subject", "grammar_text", "import_text", "prompt_before", "verify", "why_unlike_output"]

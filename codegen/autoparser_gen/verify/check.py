@@ -236,23 +236,12 @@ class _Verifier:
                 _require_cover(spans, text)
 
     def _check_grammar(self, case: Case) -> None:
-        text = self._grammar_text(case)
+        text = grammar_text(case.turn, self._analysis, self._analysis.generation_prompts.default)
         if text is None:
             return
         problem = self._reject_reason(text)
         if problem is not None:
             raise _Mismatch(f"the grammar accepts {text!r}", problem)
-
-    def _grammar_text(self, case: Case) -> str | None:
-        """What the grammar's start rule covers; None where the turn continues another prompt."""
-        text = case.turn.after(self._analysis.generation_prompts.default)
-        if text is None:
-            return None
-        for end in (self._analysis.end_of_turn_after_calls, self._analysis.end_of_turn):
-            before, found, rest = text.rpartition(end.strip() or "\0")
-            if found and not rest.strip():
-                return before
-        return text
 
     @contextlib.contextmanager
     def _failing(self, case: Case, how: str) -> Iterator[None]:
@@ -314,6 +303,18 @@ def prompt_before(turn: Turn, analysis: Analysis) -> str:
             if prompt.rstrip().endswith(reasoning.start.strip()):
                 return prompt
     return turn.prompt
+
+
+def grammar_text(turn: Turn, analysis: Analysis, prompt: str) -> str | None:
+    """What the grammar's start rule covers; None where the turn does not continue the prompt."""
+    text = turn.after(prompt)
+    if text is None:
+        return None
+    for end in (analysis.end_of_turn_after_calls, analysis.end_of_turn):
+        before, found, rest = text.rpartition(end.strip() or "\0")
+        if found and not rest.strip():
+            return before
+    return text
 
 
 def fullest(cases: Sequence[Case]) -> list[Case]:
