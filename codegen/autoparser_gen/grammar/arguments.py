@@ -102,7 +102,7 @@ class ArgumentRules:
         )
 
     def _nested(self, tool: Tool | None) -> Expr:
-        tags = NestedTags(self.builder, self.marks)
+        tags = NestedTags(self.builder, self.marks, self.values.call_ends())
         if tool is None:
             return many(tags.argument(None))
         rules = SchemaRules(self.builder, self.values.syntax, tool.schema, tool.slug)

@@ -20,7 +20,16 @@ from autoparser_gen.grammar.ir import (
     opt,
     seq,
 )
-from autoparser_gen.grammar.markup import Kind, Marker, Part, core, marker_token, markup
+from autoparser_gen.grammar.markup import (
+    Kind,
+    Marker,
+    Part,
+    are_one,
+    core,
+    marker_token,
+    markup,
+    single_markers,
+)
 from autoparser_gen.grammar.python_calls import PythonCallRules
 from autoparser_gen.grammar.request import Tool
 from autoparser_gen.grammar.syntax import NAME, Syntax
@@ -61,7 +70,7 @@ class CallRules:
         if core(self.format.per_call_start) == "":
             kind = self._begins()
         parts = (
-            Marker("tool-calls-open", self.format.section_start),
+            self._opener("tool-calls-open", self.format.section_start),
             Part(self._all(call, after), kind, self._ends()),
             Marker("tool-calls-close", self.format.section_end),
         )
@@ -97,12 +106,17 @@ class CallRules:
         """One call with its own markers, of any tool."""
         one_of = self._call(None) if self.tools is None else alt(*map(self._call, self.tools))
         parts = (
-            Marker("tool-call-open", self.format.per_call_start),
+            self._opener("tool-call-open", self.format.per_call_start),
             Part(one_of, self._begins(), self._ends()),
             Marker("tool-call-close", self.format.per_call_end),
         )
         inside = Kind.MARKER if core(self.format.section_start) else Kind.RAW
         return markup(self.builder, parts, self.space, inside)
+
+    def _opener(self, name: str, text: str) -> Marker:
+        """A marker that opens calls; behind an end of turn only what it is exactly tells it apart."""
+        ends_turn = single_markers(text)[:1] == [core(self.analysis.end_of_turn)]
+        return Marker(name, text, whole=ends_turn)
 
     def _leads_with_marker(self) -> bool:
         """Whether a call begins with a marker."""
@@ -200,6 +214,9 @@ class CallRules:
             parts += call_id
         parts.append(Marker("function-close", tools.function.close))
         opened = core(self.format.per_call_start) or core(self.format.section_start)
+        first = next(part for part in parts if isinstance(part, Part) or part.text)
+        if isinstance(first, Marker) and are_one(self.format.per_call_start, first.text):
+            opened = ""
         return markup(self.builder, parts, self.space, Kind.MARKER if opened else Kind.RAW)
 
     def _name_parts(self, tool: Tool | None) -> list[Marker | Part]:

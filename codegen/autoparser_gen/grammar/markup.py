@@ -26,10 +26,14 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Marker:
-    """A marker field of the analysis, with its whitespace; `name` becomes the token's name."""
+    """A marker field of the analysis, with its whitespace; `name` becomes the token's name.
+
+    One that is `whole` is not cut into the markers that it consists of.
+    """
 
     name: str
     text: str
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,12 @@ def single_markers(text: str) -> list[str]:
     return [marker for marker in _BOUNDARY.split(core(text)) if marker]
 
 
+def are_one(first: str, second: str) -> bool:
+    """Whether a parser takes two markers for one, so that no whitespace may stand between them."""
+    joint = first[-1:] + second[:1]
+    return len(joint) == 2 and joint == core(joint) and not _BOUNDARY.search(joint)
+
+
 def markup(
     builder: Builder,
     parts: Sequence[Marker | Part],
@@ -78,7 +88,8 @@ def markup(
             items.append(part.expr)
             before, written, spaced = part.ends or part.begins, False, False
             continue
-        markers = single_markers(part.text)
+        markers = [core(part.text)] if part.whole else single_markers(part.text)
+        markers = list(filter(None, markers))
         written = written or part.text != part.text.lstrip()
         spaced = part.text != part.text.rstrip()
         for number, marker in enumerate(markers, start=1):

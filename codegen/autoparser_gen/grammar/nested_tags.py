@@ -11,13 +11,13 @@ from autoparser_gen.grammar.ir import (
     Expr,
     Lit,
     Ref,
+    Stop,
     Text,
     Word,
     alt,
     many,
     opt,
     seq,
-    text,
 )
 from autoparser_gen.grammar.markup import core
 from autoparser_gen.grammar.order import Member, arrange
@@ -31,10 +31,11 @@ _CLOSER_KEY = "{key}"  # stands in the analysis for the name that the closing ta
 class NestedTags:
     """Builds the rules of elements: opening tag, value, closing tag."""
 
-    def __init__(self, builder: Builder, marks: Arguments) -> None:
-        """Rules are added to the builder when they are asked for."""
+    def __init__(self, builder: Builder, marks: Arguments, call_ends: tuple[Stop, ...]) -> None:
+        """Rules are added to the builder when they are asked for; no text holds `call_ends`."""
         self.builder = builder
         self.marks = marks
+        self.call_ends = call_ends
         closing = marks.value_suffix.partition(_CLOSER_KEY)
         self.closer, self.closer_end = core(closing[0]), core(closing[2])
         self.words = Syntax(builder, LiteralSyntax(python_words=marks.python_words))
@@ -132,7 +133,8 @@ class NestedTags:
     def _text(self, key: str, name: str) -> Expr:
         """Text up to the closing tag of a given key, and that tag."""
         closer = self.closer + key + self.closer_end
-        body = self.builder.token(f"{name}-text", text(closer), capture="argument value")
+        until = Text(((closer,), *self.call_ends))
+        body = self.builder.token(f"{name}-text", until, capture="argument value")
         return seq(body, self.builder.token(f"{name}-close", Lit(closer)))
 
     def _value(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:

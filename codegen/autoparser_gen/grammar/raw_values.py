@@ -193,6 +193,16 @@ class MarkedValues:
             stops += [(*close, *following) for following in self._after_call()]
         return tuple(dict.fromkeys(stops))
 
+    def call_ends(self) -> tuple[Stop, ...]:
+        """The end of a call with what shows a parser that it is one, in the middle of a value."""
+        function, format_ = self.tools.function, self.tools.format
+        close = _stop(self.marks.end, function.close, format_.per_call_end)
+        if len(close) != 1:
+            return (close[:2],) if close else ()
+        ends = (self.analysis.end_of_turn, self.analysis.end_of_turn_after_calls)
+        behind = dict.fromkeys((*self._after_call(), *(_stop(end) for end in ends)))
+        return tuple((*close, *stop) for stop in behind if stop and stop != ("",))
+
     def _after_call(self) -> list[Stop]:
         format_, headers = self.tools.format, self.analysis.headers
         end: list[Stop] = [("",)]
