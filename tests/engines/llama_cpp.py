@@ -172,36 +172,46 @@ class Grammar:
         """Whether the grammar lets a model write exactly this."""
         return self.verdict(text.encode()) == "accept"
 
-    def sample(
-        self,
-        rng: random.Random,
-        *,
-        limit: int = 400,
-        stop: float = 0.3,
-        weight: Callable[[int, int], float] | None = None,
-    ) -> str | None:
+    def sample(self, rng: random.Random, hints: Sequence[str], *, limit: int = 300) -> str | None:
         """A random text of the grammar; None where it has not ended at four times the limit.
 
-        From `limit` on it ends as soon as it may. `weight` is of a byte and the length so far.
+        Half of the time it goes on with a part of one of the `hints`, as far as the grammar lets
+        it, since no random characters make a marker. From `limit` on it ends as soon as it may.
         """
         self._library.reset(self._sampler)
         out = bytearray()
         while len(out) < 4 * limit:
-            allowed = self._allowed()
-            following = [token for token in allowed if token < END]
-            if END in allowed and (not following or len(out) >= limit or rng.random() < stop):
+            if self._allows(END) and (len(out) >= limit or rng.random() < 0.3):
                 return out.decode()
-            if not following:
-                return None
-            weights = [weight(token, len(out)) for token in following] if weight else None
-            byte = rng.choices(following, weights)[0]
-            character = bytes([byte]) if byte < 0x80 else rng.choice(_WIDE).encode()
-            for part in character:
-                if not self._allows(part):
-                    return None
-                self._library.accept(self._sampler, part)
-            out += character
+            hint = rng.choice(hints) if rng.random() < 0.5 or len(out) >= limit else ""
+            start = rng.randrange(len(hint) or 1)
+            stop = len(hint) if rng.random() < 0.5 else rng.randint(start, len(hint))
+            character = self._any_character(rng)
+            if not self._write(hint[start:stop], out) and character:
+                self._write(character, out)
         return None
+
+    def _any_character(self, rng: random.Random) -> str:
+        """One that may come next; "" where nothing may."""
+        following = [token for token in self._allowed() if token < END]
+        byte = rng.choice(following) if following else None
+        if byte is None:
+            return ""
+        return chr(byte) if byte < 0x80 else rng.choice(_WIDE)
+
+    def _write(self, text: str, out: bytearray) -> bool:
+        """Go on with a text as far as it is allowed; whether any of it was."""
+        before = len(out)
+        for character in text:
+            data = character.encode()
+            # A character of several bytes is written only if the grammar takes it whole: all of
+            # our classes of characters do, or none of its bytes.
+            for byte in data:
+                if not self._allows(byte):
+                    return len(out) > before
+                self._library.accept(self._sampler, byte)
+                out.append(byte)
+        return len(out) > before
 
     def _allows(self, token: int) -> bool:
         # A token that was refused must never be accepted: that ends the process.

@@ -11,4 +11,12 @@ from autoparser_gen.verify.check import (
 )
 from autoparser_gen.verify.subject import Subject, import_text
 
-__all__ = ["Report", "Subject", "grammar_text", "import_text", "prompt_before", "verify", "why_unlike_output"]
+__all__ = [
+    "Report",
+    "Subject",
+    "grammar_text",
+    "import_text",
+    "prompt_before",
+    "verify",
+    "why_unlike_output",
+]

@@ -1,0 +1,188 @@
+"""Every format's grammars in the engines that read them: loaded, enforced, sampled, compared.
+
+AUTOPARSER_SAMPLES says how many outputs llama.cpp's sampler draws for each format and tool set;
+without it, it is one, and each format meets only one of the tool sets.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from engines import HAVE_GUIDANCE, HAVE_LLAMA_CPP, INSTALL, Accepts, engines, installed
+from engines.tool_sets import TOOL_SETS, Call, ToolSet
+from parsers import SOURCES, parser_of
+
+from autoparser_gen import pipeline, verify
+from autoparser_gen.analysis.model import ToolMode, ValueSyntax
+from autoparser_gen.emit import gbnf
+from autoparser_gen.grammar.ir import ResponseGrammar
+from autoparser_gen.grammar.lower import lower
+from autoparser_gen.request import Options
+
+pytestmark = pytest.mark.skipif(
+    not (HAVE_GUIDANCE and HAVE_LLAMA_CPP and installed("jsonschema")), reason=INSTALL
+)
+
+SAMPLES = int(os.environ.get("AUTOPARSER_SAMPLES", "1"))
+MUTANTS = 8  # of each text
+CASES = (
+    itertools.product(SOURCES, TOOL_SETS)
+    if "AUTOPARSER_SAMPLES" in os.environ
+    else zip(SOURCES, itertools.cycle(TOOL_SETS))
+)
+
+TOO_LARGE = {("lfm2_5", "thirty tools")}  # without look-ahead: takes minutes
+
+# Faults that are open, by test and format: these may fail.
+OPEN = {
+    ("test_sampled", "llama_3_1"): "a parser sees no bare call behind a carriage return",
+    ("test_accepted", "kimi_k3"): "a required call leaves no room for history's empty response",
+    ("test_accepted", "minicpm5"): "lists are rendered as Python's; the grammar wants JSON",
+    ("test_accepted", "muse_glimmer"): "llguidance takes other tokens where names repeat",
+    ("test_agreement", "muse_glimmer"): "llguidance takes other tokens where names repeat",
+    (
+        "test_sampled",
+        "minimax_m3",
+    ): "without tools the grammar lets tags close that were not opened",
+    ("test_agreement", "minimax_m3"): "without tools, a call's end in text reads in two ways",
+}
+RAW_VALUES = "a raw value may hold what a parser takes for the next argument, its closer missing"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One format with one tool set: the grammar of a response that must hold a call."""
+
+    stem: str
+    name: str
+    found: pipeline.Format
+    grammar: ResponseGrammar
+    prompt: str
+    reasoning: str | None
+    verdicts: Mapping[str, Accepts]
+
+    @property
+    def tool_set(self) -> ToolSet:
+        return TOOL_SETS[self.name]
+
+    def text(self, call: Call) -> str | None:
+        """What a model would write to make a call; None where the chat template does not show it."""
+        turn = self.found.prober.turn(None, self.reasoning, [call])
+        return verify.grammar_text(turn, self.found.analysis, self.prompt) if turn else None
+
+    def texts(self, calls: tuple[Call, ...]) -> list[str]:
+        return [text for call in calls if (text := self.text(call)) is not None]
+
+
+@pytest.fixture(scope="module", params=CASES, ids="-".join)
+def subject(request: pytest.FixtureRequest) -> Subject:
+    stem, name = request.param
+    found = pipeline.find_format(SOURCES[stem], Options())
+    analysis = found.analysis
+    if analysis.tools.format.mode is ToolMode.NONE:
+        pytest.skip("the format has no calls")
+    prompts = analysis.generation_prompts
+    by_option = {None: prompts.default, True: prompts.thinking, False: prompts.no_thinking}
+
+    def rank(way: tuple[bool | None, str | None]) -> tuple[bool, bool, int]:
+        """Which prompt a call continues in history, and whether reasoning has to be there."""
+        turn = found.prober.turn(None, way[1], [("f", {"a": "b"})])
+        text = turn and turn.after(by_option[way[0]])
+        return text is None, way[1] is not None, len(text or "")
+
+    thinking, reasoning = min(itertools.product(by_option, (None, "So.")), key=rank)
+    tools = TOOL_SETS[name].tools
+    grammar = lower(analysis, tools=tools, tool_choice="required", thinking=thinking)
+    names = ("lark", "llama.cpp") if (stem, name) in TOO_LARGE else ()
+    verdicts = engines(grammar, analysis, names)
+    return Subject(stem, name, found, grammar, by_option[thinking], reasoning, verdicts)
+
+
+@pytest.fixture(autouse=True)
+def _expect_open_faults(request: pytest.FixtureRequest, subject: Subject) -> None:
+    test = request.node.originalname
+    reason = OPEN.get((test, subject.stem))
+    raw = subject.found.analysis.tools.arguments.value_syntax is ValueSyntax.RAW
+    if raw and test == "test_sampled":
+        reason = RAW_VALUES
+    if reason:
+        request.applymarker(pytest.mark.xfail(reason=reason))
+
+
+def test_accepted(subject: Subject) -> None:
+    """What the tools permit is accepted; other calls and truncated ones are not."""
+    good, bad = subject.texts(subject.tool_set.good), subject.texts(subject.tool_set.bad)
+    if not good:
+        pytest.skip("the chat template shows no call behind a generation prompt")
+    for engine, accepts in subject.verdicts.items():
+        for text in good:
+            assert accepts(text), (engine, text)
+        for text in bad:
+            assert not accepts(text), (engine, text)
+        for text in good:
+            for end in (len(text) // 2, 3 * len(text) // 4, len(text.rstrip()) - 1):
+                assert not accepts(text[:end]), (engine, text[:end])
+
+
+def test_sampled(subject: Subject) -> None:
+    """Sampled outputs are read as calls that the tools permit."""
+    import jsonschema
+
+    for text in _samples(subject):
+        message = parser_of(subject.stem).parse(
+            text, tools=subject.tool_set.tools, prompt=subject.prompt
+        )
+        assert message.tool_calls, text
+        assert not message.incomplete, text
+        for call in message.tool_calls:
+            arguments = json.loads(call.arguments)
+            if subject.tool_set.tools is not None:
+                jsonschema.validate(arguments, subject.tool_set.schema(call.name))
+
+
+def test_agreement(subject: Subject) -> None:
+    """All engines give the same verdict on renderings, sampled outputs and mutants of both."""
+    rng = random.Random(f"{subject.stem} {subject.name}")
+    calls = (*subject.tool_set.good, *subject.tool_set.bad)
+    texts = [*subject.texts(calls), *_samples(subject)]
+    texts += [_mutant(text, rng) for text in texts for _ in range(MUTANTS)]
+    for text in texts:
+        verdicts = {engine: accepts(text) for engine, accepts in subject.verdicts.items()}
+        assert len(set(verdicts.values())) == 1, (verdicts, text)
+
+
+def _samples(subject: Subject) -> Iterator[str]:
+    """Random outputs, the same ones each time; one that finds no end is left out."""
+    from engines import llama_cpp
+
+    rng = random.Random(f"{subject.name} {subject.stem}")
+    sampler = llama_cpp.Grammar(gbnf.emit(subject.found.analysis, subject.grammar, []))
+    hints = subject.texts(subject.tool_set.good) or ["\n"]
+    try:
+        for _ in range(SAMPLES):
+            text = sampler.sample(rng, hints)
+            if text is not None:
+                yield text
+    finally:
+        sampler.close()
+
+
+def _mutant(text: str, rng: random.Random) -> str:
+    """The text with a part of it left out, repeated or moved, or with another character."""
+    start, end = sorted(rng.randrange(len(text) + 1) for _ in range(2))
+    end = min(end, start + 12)
+    at = rng.randrange(len(text) + 1)
+    ways: list[Any] = [
+        lambda: text[:start] + text[end:],
+        lambda: text[:at] + text[start:end] + text[at:],
+        lambda: text[:at] + rng.choice(" \n\"'{}[]<>/,:x0é") + text[at:],
+        lambda: text[:start] + text[end:at] + text[start:end] + text[at:],
+    ]
+    return str(rng.choice(ways)())
