@@ -109,8 +109,10 @@ def subject(request: pytest.FixtureRequest) -> Subject:
 def _expect_open_faults(request: pytest.FixtureRequest, subject: Subject) -> None:
     test = request.node.originalname
     reason = OPEN.get((test, subject.stem))
-    raw = subject.found.analysis.tools.arguments.value_syntax is ValueSyntax.RAW
-    if raw and test == "test_sampled":
+    tools = subject.found.analysis.tools
+    in_markup = tools.format.mode is ToolMode.TAG_WITH_TAGGED
+    raw = tools.arguments.value_syntax is ValueSyntax.RAW
+    if in_markup and raw and test == "test_sampled":
         reason = RAW_VALUES
     if reason:
         request.applymarker(pytest.mark.xfail(reason=reason))
