@@ -6,6 +6,8 @@ import ast
 import functools
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -270,6 +272,19 @@ def test_nothing_in_a_report_is_hidden(kind: str, tmp_path: Path) -> None:
         for as_json in (False, True):
             report = inspect.one(source, Options(verify=False), as_json=as_json)
             assert not {ascii(char) for char in report if not visible(char) and char != "\n"}, place
+
+
+@pytest.mark.parametrize(
+    "body", ["{{ raise_exception(ALL) }}", "{{ messages[0].content }}{{ ALL }}", "{{ ALL"]
+)
+def test_nothing_in_an_error_is_hidden(body: str, tmp_path: Path) -> None:
+    source = tmp_path / "odd\x1b[2J\u202e.jinja"
+    source.write_text(body.replace("ALL", ascii("".join(HOSTILE.values()))), encoding="utf-8")
+    command = [sys.executable, "-m", "autoparser_gen", str(source), "-o", "-", "--target", "json"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60, check=False)
+    assert done.returncode == 3
+    assert done.stderr.startswith("autoparser-gen: ")
+    assert not {ascii(char) for char in done.stderr if not visible(char) and char != "\n"}
 
 
 # -- grammars --------------------------------------------------------------------------------------
