@@ -2395,6 +2395,7 @@ def _resolve(reference: str, root: Any) -> Any:
 # ==== Begin tree arguments block (identical in every file that has it) ====
 
 _TAG_NAME = re.compile(rf"[^\s<>\"'\x00-\x1f{re.escape(TAG_END[:1])}]*")
+_LONGEST_NAME = 399  # so that a text like a tag is looked at again a few times only
 _NO_TEXT = frozenset('{["')  # how JSON begins that this format writes otherwise
 _EMPTY_VALUES = {"string": '""', "null": "null", "array": "[]", "object": "{}"}
 
@@ -2490,6 +2491,19 @@ class TreeArguments(Decoder):
                 return None
         return ""
 
+    def _opens(self, text: str, at: int, end: int) -> bool | None:
+        """Whether a tag begins here, and not a text like it; None where that is not clear yet."""
+        marker = self._marker(text, at, end)
+        if marker != TAG_START:
+            return None if marker is None else False
+        name = at + len(TAG_START)
+        last = min(end, name + _LONGEST_NAME)
+        stop = _match_end(_TAG_NAME, text, name, last)
+        behind = text[stop : min(end, stop + len(TAG_END))]
+        if stop == last == end or (behind != TAG_END and TAG_END.startswith(behind)):
+            return False if self.final else None
+        return stop > name and behind == TAG_END
+
     def _read_name(self, text: str, at: int, end: int) -> int:
         stop = _match_end(_TAG_NAME, text, at, end)
         self._pieces.append(text[at:stop])
@@ -2524,11 +2538,11 @@ class TreeArguments(Decoder):
         self._streams = schema is not None and _only_string(*schema)
         if not self._streams:
             start = _past_space(text, at + self._scanned, end)
-            marker = self._marker(text, start, end)
-            self._waits, self._scanned = marker is None, start - at if marker is None else 0
-            if marker is None:
+            opens = self._opens(text, start, end)
+            self._waits, self._scanned = opens is None, start - at if opens is None else 0
+            if opens is None:
                 return at
-            if marker == TAG_START:
+            if opens:
                 self._expect = "tag"
                 return start
         self._pieces.clear()
