@@ -150,7 +150,7 @@ def own_statements(module: str) -> Iterator[ast.stmt]:
 
 IMPORTED = {
     *("__future__", "collections", "collections.abc", "dataclasses", "enum", "functools"),
-    *("itertools", "json", "re", "typing"),
+    *("itertools", "json", "re", "sys", "typing"),
 }
 
 

@@ -96,7 +96,7 @@ def _splits(text: str) -> Iterator[list[str]]:
 
 
 # More on demand; the same ones each time, so that a change is judged by what it changed.
-EXAMPLES = int(os.environ.get("AUTOPARSER_EXAMPLES", "12"))
+EXAMPLES = int(os.environ.get("AUTOPARSER_EXAMPLES", "8"))
 
 
 @pytest.mark.parametrize(
