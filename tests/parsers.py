@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import types
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from conftest import ROOT
 
@@ -29,3 +31,8 @@ def parser_from(source: Path) -> types.ModuleType:
     """The parser of any chat template, made now and not verified."""
     found = pipeline.find_format(source, Options())
     return verify.import_text(python.emit(found.analysis, []))
+
+
+def deltas_of(parser: Any, pieces: Iterable[str]) -> list[Any]:
+    """What a parser says of a text that comes in pieces."""
+    return [delta for piece in pieces for delta in parser.feed(piece)] + list(parser.finish())

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from parsers import parser_of
+from parsers import deltas_of, parser_of
 from splits import every_split, usual_splits
 
 FOLDER = Path(__file__).with_name("cases")
@@ -50,10 +50,10 @@ def test_case(case: Case) -> None:
     }
     for pieces in _ways(text):
         parser = module.Parser(stream_arguments=False, **request)
-        deltas = [delta for piece in pieces for delta in parser.feed(piece)] + parser.finish()
+        deltas = deltas_of(parser, pieces)
         assert events(deltas) == case.parts["events"].splitlines(), pieces
         parser = module.Parser(**request)
-        streamed = [delta for piece in pieces for delta in parser.feed(piece)] + parser.finish()
+        streamed = deltas_of(parser, pieces)
         assert module.merge(streamed) == module.merge(deltas), pieces
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from literal_formats import CHAT_TEMPLATES, analysis_of, parser_of
+from parsers import deltas_of
 from splits import every_split, pieces, random_pieces, usual_splits
 
 from autoparser_gen.analysis.model import ToolMode, ValueSyntax
@@ -50,8 +51,7 @@ TOOLS: list[dict[str, Any]] = [
 def read_in(module: types.ModuleType, text: str, split: Sequence[str], **options: Any) -> Any:
     """The message and spans of a text in pieces; the deltas must add up to the message."""
     parser = module.Parser(**options)
-    deltas = [delta for piece in split for delta in parser.feed(piece)]
-    deltas += parser.finish()
+    deltas = deltas_of(parser, split)
     assert module.merge(deltas) == parser.message
     if not options.get("stream_arguments", True):
         assert not any(delta.retracted for delta in deltas)

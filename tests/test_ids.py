@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from parsers import SOURCES, parser_from
+from parsers import SOURCES, deltas_of, parser_from
 from splits import every_split
 
 ONE = '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>'
@@ -25,9 +25,7 @@ def _module(stem: str) -> types.ModuleType:
 
 
 def _stream(module: types.ModuleType, pieces: list[str], **options: Any) -> list[Any]:
-    parser = module.Parser(make_id=_counter(), **options)
-    deltas = [delta for piece in pieces for delta in parser.feed(piece)]
-    return [*deltas, *parser.finish()]
+    return deltas_of(module.Parser(make_id=_counter(), **options), pieces)
 
 
 def test_without_ids_in_the_format_the_first_delta_has_the_made_one() -> None:

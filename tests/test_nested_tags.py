@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from parsers import SOURCES, parser_from
+from parsers import SOURCES, deltas_of, parser_from
 from splits import usual_splits
 
 START = "]<]minimax[>["
@@ -33,6 +33,4 @@ def test_a_text_that_begins_like_a_tag(value: str) -> None:
     whole = module.parse(text)
     assert json.loads(whole.tool_calls[0].arguments) == {"a": [value]}
     for pieces in usual_splits(text):
-        parser = module.Parser()
-        deltas = [delta for piece in pieces for delta in parser.feed(piece)]
-        assert module.merge([*deltas, *parser.finish()]) == whole
+        assert module.merge(deltas_of(module.Parser(), pieces)) == whole

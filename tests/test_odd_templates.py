@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 from odd_templates import TEMPLATES, UNREADABLE
+from parsers import deltas_of
 from splits import usual_splits
 
 from autoparser_gen import verify
@@ -110,9 +111,7 @@ def test_outputs(
     assert (message.content, message.reasoning_content) == (content, reasoning)
     assert [(c.name, json.loads(c.arguments)) for c in message.tool_calls] == calls
     for pieces in usual_splits(text):
-        parser = module.Parser()
-        deltas = [delta for piece in pieces for delta in parser.feed(piece)] + parser.finish()
-        assert module.merge(deltas) == message
+        assert module.merge(deltas_of(module.Parser(), pieces)) == message
 
 
 @pytest.mark.parametrize("name", UNREADABLE)

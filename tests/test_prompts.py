@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from parsers import SOURCES, parser_from
+from parsers import SOURCES, deltas_of, parser_from
 from splits import usual_splits
 
 
@@ -29,9 +29,7 @@ def test_reasoning_although_the_prompt_closed_an_empty_block(
     prompt = module.GENERATION_PROMPTS["no_thinking"]
     for pieces in usual_splits(text):
         parser = module.Parser(prompt=prompt)
-        for piece in pieces:
-            parser.feed(piece)
-        parser.finish()
+        deltas_of(parser, pieces)
         assert (parser.message.reasoning_content, parser.message.content) == (reasoning, content)
 
 

@@ -19,6 +19,7 @@ import pytest
 from conftest import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from parsers import deltas_of
 from splits import every_split, usual_splits
 
 from autoparser_gen import pipeline, verify
@@ -119,7 +120,7 @@ def test_round_trip(source: Path, data: st.DataObject) -> None:
     whole = module.parse(turn.generated, prompt=prompt, tools=tools)
     for pieces in _splits(turn.generated):
         parser = module.Parser(prompt=prompt, tools=tools)
-        deltas = [delta for piece in pieces for delta in parser.feed(piece)] + parser.finish()
+        deltas = deltas_of(parser, pieces)
         assert module.merge(deltas) == whole == parser.message
     covered = module.spans(turn.generated, prompt=prompt, tools=tools)
     assert [span.start for span in covered[1:]] == [span.end for span in covered[:-1]]

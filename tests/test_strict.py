@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from parsers import SOURCES, parser_from, parser_of
+from parsers import SOURCES, deltas_of, parser_from, parser_of
 from splits import every_split, usual_splits
 
 # The chat format, an output, what is left of it where it leaves the format, and what was expected.
@@ -60,7 +60,7 @@ def test_where_and_what(stem: str, text: str, rest: str, expected: str) -> None:
     for pieces in every_split(text):
         parser = module.Parser(strict=True)
         with pytest.raises(module.ParseError) as caught:
-            _read(parser, pieces)
+            deltas_of(parser, pieces)
         assert (text[caught.value.position :], caught.value.expected) == (rest, expected), pieces
     # The lenient parse reports the same call: no call comes of it, and its text is there.
     message = module.parse(text)
@@ -89,17 +89,13 @@ def test_drafts_and_truncation_are_the_same_whole_and_streamed(text: str) -> Non
     for pieces in (*([text[:at], text[at:]] for at in range(1, len(text))), *usual_splits(text)):
         for stream_arguments in (False, True):
             parser = module.Parser(stream_arguments=stream_arguments)
-            deltas = _read(parser, pieces)
+            deltas = deltas_of(parser, pieces)
             assert module.merge(deltas) == parser.message == whole
             for at in range(len(pieces)):
                 seen = "".join(pieces[:at])
                 early = module.Parser(stream_arguments=stream_arguments)
                 assert early.feed(seen) is not None
                 assert early.message == _after(module, stream_arguments, pieces[:at])
-
-
-def _read(parser: Any, pieces: list[str]) -> list[Any]:
-    return [delta for piece in pieces for delta in parser.feed(piece)] + list(parser.finish())
 
 
 def _after(module: Any, stream_arguments: bool, pieces: list[str]) -> Any:

@@ -84,8 +84,9 @@ class InternalError(AutoparserError):
         return result
 
 
-def shortened(text: str, most: int = 2000) -> str:
-    """A text for a message, without its middle where it has more than `most` characters."""
+def shown(value: object, most: int = 2000) -> str:
+    """What a rendering is, for a message: quoted, without its middle beyond `most` characters."""
+    text = repr(value)
     left_out = len(text) - most
     if left_out <= 0:
         return text

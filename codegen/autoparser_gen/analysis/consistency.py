@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.analysis.study import Study
 from autoparser_gen.analysis.typed import INNER, INNER_KEY, ITEM
-from autoparser_gen.errors import AnalysisError, shortened
+from autoparser_gen.errors import AnalysisError, shown
 from autoparser_gen.probe import needles
 
 NEEDLES = (
@@ -32,7 +32,7 @@ def require_short_markers(study: Study, analysis: Analysis) -> Analysis:
         if len(text) > MAX_MARKER:
             raise AnalysisError(
                 f"{study.prober.name}: {path} would be a marker of {len(text)} characters,"
-                f" {shortened(repr(text))}. Markers have at most {MAX_MARKER}: look where the chat"
+                f" {shown(text)}. Markers have at most {MAX_MARKER}: look where the chat"
                 " template prints this, it may be text that does not belong to the assistant's turn."
             )
     return analysis
@@ -48,7 +48,7 @@ def require_no_needle(study: Study, analysis: Analysis) -> Analysis:
     for path, text in _texts("", replace(analysis, joints={}, evidence={}, notes=())):
         if _holds_needle(text):
             raise inconsistent(
-                study, f"{path} would be {shortened(repr(text))}, which holds a probe's own text"
+                study, f"{path} would be {shown(text)}, which holds a probe's own text"
             )
     return analysis
 
@@ -56,14 +56,14 @@ def require_no_needle(study: Study, analysis: Analysis) -> Analysis:
 def inconsistent(study: Study, why: str) -> AnalysisError:
     """An error that shows what was compared."""
     one, two = study.layout(calls=1), study.layout(calls=2)
-    shown = [
-        f"{name}: {shortened(repr(layout.text))}"
+    compared = [
+        f"{name}: {shown(layout.text)}"
         for name, layout in (("one call", one), ("two calls", two))
         if layout is not None
-    ] or [f"an answer: {shortened(repr(study.prober.after_user(content=needles.CONTENT)))}"]
+    ] or [f"an answer: {shown(study.prober.after_user(content=needles.CONTENT))}"]
     return AnalysisError(
         f"{study.prober.name}: the renderings do not show one consistent format: {why}."
-        f" Compared were {'; '.join(shown)}."
+        f" Compared were {'; '.join(compared)}."
     )
 
 

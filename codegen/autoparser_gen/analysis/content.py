@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from autoparser_gen.analysis.model import Content, ContentMode, Reasoning, ReasoningMode
 from autoparser_gen.analysis.reasoning import instruction_pairs
 from autoparser_gen.analysis.study import Study
-from autoparser_gen.errors import AnalysisError, shortened
+from autoparser_gen.errors import AnalysisError, shown
 from autoparser_gen.probe.glue import shared_end, shared_start, without_suffix
 
 
@@ -25,8 +25,8 @@ def find_end_of_turn(study: Study) -> TurnEnd:
     if after_content is None:
         raise AnalysisError(
             f"{study.prober.name}: an answer is rendered, but not inside the assistant's turn:"
-            f" {shortened(repr(study.prober.after_user(content='Answer.')))} against"
-            f" {shortened(repr(study.prober.opening(prompt=False)))}"
+            f" {shown(study.prober.after_user(content='Answer.'))} against"
+            f" {shown(study.prober.opening(prompt=False))}"
         )
     if not after_content.strip():  # shown in history only
         history = study.glue("content_to_end", content=True, user_follows=True)

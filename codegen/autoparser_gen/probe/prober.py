@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from autoparser_gen.chat_template import Renderer
-from autoparser_gen.errors import AnalysisError, shortened
+from autoparser_gen.errors import AnalysisError, shown
 from autoparser_gen.probe import needles, source
 from autoparser_gen.probe.edges import Edges, count_markers, end_of_answer
 from autoparser_gen.probe.glue import without_suffix
@@ -121,8 +121,8 @@ class Prober:
         messages = [*self.shape.opening(), self.shape.assistant(needles.CONTENT, None, ())]
         raise AnalysisError(
             f"{self.name}: renders no assistant message, so there is no turn to analyse."
-            f" A question: {shortened(repr(self.render(self.shape.opening())))}; with its answer:"
-            f" {shortened(repr(self.render(messages)))}. Check that the chat template prints the"
+            f" A question: {shown(self.render(self.shape.opening()))}; with its answer:"
+            f" {shown(self.render(messages))}. Check that the chat template prints the"
             " content of messages whose role is `assistant`."
         )
 
