@@ -6,6 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+from commands import Run, Runner
+
+from autoparser_gen import cli
 
 ROOT = Path(__file__).parents[1]
 
@@ -38,3 +41,21 @@ def templates() -> Path:
 def generated() -> Path:
     """The committed files that the generator wrote from them."""
     return ROOT / "generated"
+
+
+@pytest.fixture
+def run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Runner:
+    """Runs the command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run_it(*words: object) -> Run:
+        with pytest.raises(SystemExit) as exit_:
+            cli.main([str(word) for word in words])
+        assert isinstance(exit_.value.code, int)
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return Run(exit_.value.code, out, err)
+
+    return run_it

@@ -6,41 +6,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+from commands import Runner
 
 from autoparser_gen import cli, pipeline, verify
 from autoparser_gen.errors import VerificationError
 
 HERMES = Path(__file__).parents[1] / "templates" / "hermes_2_pro.jinja"
 TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
-
-
-class Run(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def run(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Run]:
-    """Runs the command in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run_it(*words: object) -> Run:
-        with pytest.raises(SystemExit) as exit_:
-            cli.main([str(word) for word in words])
-        assert isinstance(exit_.value.code, int)
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return Run(exit_.value.code, out, err)
-
-    return run_it
 
 
 def files_in(folder: Path) -> list[str]:
@@ -52,20 +27,20 @@ def files_in(folder: Path) -> list[str]:
 # ---- What is written ----
 
 
-def test_a_module_comes_with_its_grammar(run: Callable[..., Run], tmp_path: Path) -> None:
+def test_a_module_comes_with_its_grammar(run: Runner, tmp_path: Path) -> None:
     done = run(HERMES, "-o", "x_parser.py")
     assert done.status == 0
     assert done.out.startswith("created x_parser.py\ncreated x_parser.lark\nverified: ")
     assert files_in(tmp_path) == ["x_parser.lark", "x_parser.py"]
 
 
-def test_several_outputs(run: Callable[..., Run], tmp_path: Path) -> None:
+def test_several_outputs(run: Runner, tmp_path: Path) -> None:
     assert run(HERMES, "-o", "a/x.gbnf", "-o", "b/x.json", "-o", "x.lark").status == 0
     assert files_in(tmp_path) == ["a/x.gbnf", "b/x.json", "x.lark"]
     assert json.loads((tmp_path / "b/x.json").read_text())["source"] == "hermes_2_pro.jinja"
 
 
-def test_the_second_run_writes_nothing_and_says_so(run: Callable[..., Run], tmp_path: Path) -> None:
+def test_the_second_run_writes_nothing_and_says_so(run: Runner, tmp_path: Path) -> None:
     run(HERMES, "-o", "x_parser.py", "-o", "x.gbnf")
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     again = run(HERMES, "-o", "x_parser.py", "-o", "x.gbnf")
@@ -74,7 +49,7 @@ def test_the_second_run_writes_nothing_and_says_so(run: Callable[..., Run], tmp_
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
 
 
-def test_a_header_holds_no_path(run: Callable[..., Run], tmp_path: Path) -> None:
+def test_a_header_holds_no_path(run: Runner, tmp_path: Path) -> None:
     run(HERMES, "-o", tmp_path / "deep" / "x_parser.py")
     text = (tmp_path / "deep" / "x_parser.py").read_text()
     assert "autoparser-gen hermes_2_pro.jinja -o x_parser.py" in text
@@ -82,7 +57,7 @@ def test_a_header_holds_no_path(run: Callable[..., Run], tmp_path: Path) -> None
     assert str(HERMES.parent) not in text
 
 
-def test_a_folder(run: Callable[..., Run], tmp_path: Path) -> None:
+def test_a_folder(run: Runner, tmp_path: Path) -> None:
     source = tmp_path / "in"
     source.mkdir()
     for name in ("One.2-x.jinja", "two.jinja"):
@@ -95,7 +70,7 @@ def test_a_folder(run: Callable[..., Run], tmp_path: Path) -> None:
     assert run("in", "-o", "out").out == "nothing changed: 8 files up to date\n"
 
 
-def test_a_folder_and_a_file_give_the_same_bytes(run: Callable[..., Run], tmp_path: Path) -> None:
+def test_a_folder_and_a_file_give_the_same_bytes(run: Runner, tmp_path: Path) -> None:
     source = tmp_path / "in"
     source.mkdir()
     (source / "hermes_2_pro.jinja").write_bytes(HERMES.read_bytes())
@@ -109,7 +84,7 @@ def test_a_folder_and_a_file_give_the_same_bytes(run: Callable[..., Run], tmp_pa
 
 
 @pytest.mark.parametrize("target", ["python", "lark", "gbnf", "json"])
-def test_printing(run: Callable[..., Run], tmp_path: Path, target: str) -> None:
+def test_printing(run: Runner, tmp_path: Path, target: str) -> None:
     done = run(HERMES, "-o", "-", "--target", target)
     assert done.status == 0
     assert done.err == ""
@@ -117,7 +92,7 @@ def test_printing(run: Callable[..., Run], tmp_path: Path, target: str) -> None:
     assert files_in(tmp_path) == []
 
 
-def test_what_a_grammar_cannot_say_is_a_warning(run: Callable[..., Run], tmp_path: Path) -> None:
+def test_what_a_grammar_cannot_say_is_a_warning(run: Runner, tmp_path: Path) -> None:
     parameters = {"type": "object", "properties": {"x": {"type": "array", "uniqueItems": True}}}
     tool = {"type": "function", "function": {"name": "look", "parameters": parameters}}
     (tmp_path / "tools.json").write_text(json.dumps([tool]))
@@ -130,7 +105,7 @@ def test_what_a_grammar_cannot_say_is_a_warning(run: Callable[..., Run], tmp_pat
 # ---- --check ----
 
 
-def test_check_shows_a_diff_and_writes_nothing(run: Callable[..., Run], tmp_path: Path) -> None:
+def test_check_shows_a_diff_and_writes_nothing(run: Runner, tmp_path: Path) -> None:
     missing = run(HERMES, "-o", "x_parser.py", "--check")
     assert missing.status == 1
     assert "--- /dev/null\n+++ x_parser.py\n" in missing.out
@@ -147,7 +122,7 @@ def test_check_shows_a_diff_and_writes_nothing(run: Callable[..., Run], tmp_path
     assert "by hand" in grammar.read_text()
 
 
-def test_check_reports_orphans(run: Callable[..., Run], tmp_path: Path) -> None:
+def test_check_reports_orphans(run: Runner, tmp_path: Path) -> None:
     source = tmp_path / "in"
     source.mkdir()
     for name in ("a.jinja", "b.jinja"):
@@ -163,7 +138,7 @@ def test_check_reports_orphans(run: Callable[..., Run], tmp_path: Path) -> None:
 # ---- --inspect ----
 
 
-def test_inspect_shows_the_turn_and_the_fields(run: Callable[..., Run], tmp_path: Path) -> None:
+def test_inspect_shows_the_turn_and_the_fields(run: Runner, tmp_path: Path) -> None:
     done = run(HERMES, "--inspect")
     assert done.status == 0
     assert 'tools.format.per_call_start                "<tool_call>\\n"' in done.out
@@ -171,12 +146,12 @@ def test_inspect_shows_the_turn_and_the_fields(run: Callable[..., Run], tmp_path
     assert files_in(tmp_path) == []
 
 
-def test_inspect_as_json_is_the_analysis(run: Callable[..., Run], tmp_path: Path) -> None:
+def test_inspect_as_json_is_the_analysis(run: Runner, tmp_path: Path) -> None:
     run(HERMES, "-o", "x.json")
     assert run(HERMES, "--inspect", "--json").out == (tmp_path / "x.json").read_text()
 
 
-def test_inspect_a_folder_gives_a_row_for_each(run: Callable[..., Run], tmp_path: Path) -> None:
+def test_inspect_a_folder_gives_a_row_for_each(run: Runner, tmp_path: Path) -> None:
     source = tmp_path / "in"
     source.mkdir()
     (source / "a.jinja").write_text(HERMES.read_text())
@@ -226,7 +201,7 @@ def bad_templates(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("bad_templates")
 @pytest.mark.parametrize("case", REFUSED)
-def test_bad_chat_templates(run: Callable[..., Run], tmp_path: Path, case: str) -> None:
+def test_bad_chat_templates(run: Runner, tmp_path: Path, case: str) -> None:
     name, status, message = REFUSED[case]
     before = files_in(tmp_path)
     done = run(name, "-o", "x_parser.py")
@@ -261,7 +236,7 @@ WRONG_USE: dict[str, tuple[list[object], str]] = {
 
 
 @pytest.mark.parametrize("case", WRONG_USE)
-def test_wrong_use(run: Callable[..., Run], tmp_path: Path, case: str) -> None:
+def test_wrong_use(run: Runner, tmp_path: Path, case: str) -> None:
     words, message = WRONG_USE[case]
     done = run(*words)
     assert done.status == (3 if "--variant" in words else 2)
@@ -271,7 +246,7 @@ def test_wrong_use(run: Callable[..., Run], tmp_path: Path, case: str) -> None:
 
 
 @pytest.mark.parametrize("force", [(), ("--force",)])
-def test_no_input_is_replaced(run: Callable[..., Run], tmp_path: Path, force: tuple[str]) -> None:
+def test_no_input_is_replaced(run: Runner, tmp_path: Path, force: tuple[str]) -> None:
     for name in ("x.py", "x.json", "x.gbnf"):
         (tmp_path / name).write_text(HERMES.read_text() if name == "x.py" else json.dumps(TOOLS))
     (tmp_path / "link.json").symlink_to("x.json")
@@ -305,14 +280,14 @@ def test_standard_output_that_takes_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", ["my-parser.py", "class.py", "3x.py", "json.py"])
-def test_names_that_cannot_be_imported_are_noted(run: Callable[..., Run], name: str) -> None:
+def test_names_that_cannot_be_imported_are_noted(run: Runner, name: str) -> None:
     done = run(HERMES, "-o", name)
     assert done.status == 0
     assert f"note: {name} " in done.out
     assert "note: " not in run(HERMES, "-o", "my_parser.py").out
 
 
-def test_a_byte_order_mark_is_no_part_of_the_text(run: Callable[..., Run], tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_no_part_of_the_text(run: Runner, tmp_path: Path) -> None:
     config = json.dumps({"chat_template": HERMES.read_text()})
     (tmp_path / "a.json").write_text(config, encoding="utf-8-sig")
     (tmp_path / "b.json").write_text(config)
@@ -329,9 +304,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text(run: Callable[..., Run], tmp_p
         (json.dumps(TOOLS), "fly", "--tool-choice fly: no such tool in tools.json; it has: look"),
     ],
 )
-def test_bad_tools(
-    run: Callable[..., Run], tmp_path: Path, content: str, choice: str, message: str
-) -> None:
+def test_bad_tools(run: Runner, tmp_path: Path, content: str, choice: str, message: str) -> None:
     (tmp_path / "tools.json").write_text(content)
     done = run(HERMES, "-o", "x.gbnf", "--tools", "tools.json", "--tool-choice", choice)
     assert done.status == 2
@@ -339,7 +312,7 @@ def test_bad_tools(
     assert files_in(tmp_path) == ["tools.json"]
 
 
-def test_two_chat_templates_of_one_stem(run: Callable[..., Run], tmp_path: Path) -> None:
+def test_two_chat_templates_of_one_stem(run: Runner, tmp_path: Path) -> None:
     for name in ("a-b.jinja", "a_b.jinja"):
         (tmp_path / name).write_text(HERMES.read_text())
     done = run(".", "-o", "out")
@@ -347,7 +320,7 @@ def test_two_chat_templates_of_one_stem(run: Callable[..., Run], tmp_path: Path)
     assert "both give a_b/" in done.err
 
 
-def test_one_bad_chat_template_in_a_folder(run: Callable[..., Run], tmp_path: Path) -> None:
+def test_one_bad_chat_template_in_a_folder(run: Runner, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in/good.jinja").write_text(HERMES.read_text())
     (tmp_path / "in/bad.jinja").write_text("{{ raise_exception('never') }}")
@@ -358,9 +331,7 @@ def test_one_bad_chat_template_in_a_folder(run: Callable[..., Run], tmp_path: Pa
     assert not (tmp_path / "out").exists()
 
 
-def test_an_unwritable_folder(
-    run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unwritable_folder(run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)
     done = run(HERMES, "-o", "x_parser.py")
     assert done.status == 1
@@ -369,7 +340,7 @@ def test_an_unwritable_folder(
     assert files_in(tmp_path) == []
 
 
-def test_a_file_that_is_not_ours_needs_force(run: Callable[..., Run], tmp_path: Path) -> None:
+def test_a_file_that_is_not_ours_needs_force(run: Runner, tmp_path: Path) -> None:
     (tmp_path / "x_parser.lark").write_text("mine\n")
     done = run(HERMES, "-o", "x_parser.py")
     assert done.status == 1
@@ -379,7 +350,7 @@ def test_a_file_that_is_not_ours_needs_force(run: Callable[..., Run], tmp_path: 
 
 
 def test_failed_verification_writes_nothing(
-    run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
         raise VerificationError("x: verification failed\n  expected  a\n  got       b")
@@ -396,9 +367,7 @@ def test_failed_verification_writes_nothing(
         assert "not verified" in (tmp_path / name).read_text()
 
 
-def test_a_bug_of_ours_is_one_line(
-    run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bug_of_ours_is_one_line(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     def crash(*_: object) -> None:
         raise KeyError("oops\n\x1b")
 
@@ -421,7 +390,7 @@ def test_verbose_shows_where_a_bug_is(
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_verbose_logs_comparisons(run: Callable[..., Run]) -> None:
+def test_verbose_logs_comparisons(run: Runner) -> None:
     done = run(HERMES, "--inspect", "-v")
     assert "tools.format.per_call_start: 1 call / 2 calls: prefix " in done.err
     assert "per_call_start" in done.out

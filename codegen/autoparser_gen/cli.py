@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
@@ -44,9 +44,55 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
     context.exit()
 
 
+_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+_Function = TypeVar("_Function", bound=Callable[..., int])
+
+
+def _options_of_inputs(function: _Function) -> _Function:
+    """The options that say how a chat template is read, of every command."""
+    for option in reversed(
+        (
+            click.option(
+                "--variant", metavar="NAME", help="Which of several named chat templates."
+            ),
+            click.option(
+                "--bos-token", metavar="TEXT", help="Text of the token that begins a conversation."
+            ),
+            click.option("--eos-token", metavar="TEXT", help="Text of the token that ends a turn."),
+            click.option(
+                "--max-seconds",
+                type=click.FloatRange(min=0, min_open=True),
+                default=DEFAULT_LIMITS.seconds,
+                show_default=True,
+                help="How long all renderings of a chat template may take together.",
+            ),
+            click.option(
+                "--max-memory",
+                type=click.IntRange(min=16),
+                default=DEFAULT_LIMITS.memory,
+                show_default=True,
+                metavar="MIB",
+                help="How much memory rendering may take.",
+            ),
+            click.option(
+                "--max-output",
+                type=click.IntRange(min=1),
+                default=DEFAULT_LIMITS.output,
+                show_default=True,
+                metavar="MIB",
+                help="How long all renderings of a chat template may be together.",
+            ),
+            click.option("-v", "--verbose", is_flag=True, help="Log every comparison."),
+        )
+    ):
+        function = option(function)
+    return function
+
+
 @click.command(
     name=PROGRAM,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings=_SETTINGS,
     epilog="Exit status: 0 done, 1 --check found a difference or a file cannot be written, 2 usage,"
     " 3 the chat template cannot be rendered or analysed, 4 verification failed.",
 )
@@ -92,35 +138,9 @@ def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
 @click.option(
     "--special-tokens", is_flag=True, help="Lark with special tokens as llguidance has them."
 )
-@click.option("--variant", metavar="NAME", help="Which of several named chat templates.")
-@click.option("--bos-token", metavar="TEXT", help="Text of the token that begins a conversation.")
-@click.option("--eos-token", metavar="TEXT", help="Text of the token that ends a turn.")
 @click.option("--no-verify", is_flag=True, help="Write what was not verified; the header says so.")
-@click.option(
-    "--max-seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    default=DEFAULT_LIMITS.seconds,
-    show_default=True,
-    help="How long all renderings of a chat template may take together.",
-)
-@click.option(
-    "--max-memory",
-    type=click.IntRange(min=16),
-    default=DEFAULT_LIMITS.memory,
-    show_default=True,
-    metavar="MIB",
-    help="How much memory rendering may take.",
-)
-@click.option(
-    "--max-output",
-    type=click.IntRange(min=1),
-    default=DEFAULT_LIMITS.output,
-    show_default=True,
-    metavar="MIB",
-    help="How long all renderings of a chat template may be together.",
-)
 @click.option("--force", is_flag=True, help="Replace files that were not generated.")
-@click.option("-v", "--verbose", is_flag=True, help="Log every comparison.")
+@_options_of_inputs
 @click.option(
     "--version",
     is_flag=True,
@@ -134,6 +154,9 @@ def command(chat_template: Path, **given: Any) -> int:
 
     CHAT_TEMPLATE is a .jinja file, a tokenizer_config.json, a model's folder, a .gguf file,
     hf:owner/name on the Hub, or a folder of .jinja files.
+
+    `autoparser-gen diff OLD NEW` says what changed in a format between two of them; a file named
+    diff is ./diff.
     """
     if given["verbose"]:
         _log_comparisons()
@@ -147,13 +170,45 @@ def command(chat_template: Path, **given: Any) -> int:
     return _generate(_requests(chat_template, options, given), chat_template, given)
 
 
+@click.command(
+    name=f"{PROGRAM} diff",
+    context_settings=_SETTINGS,
+    epilog="Exit status: 0 the same format, 1 another one, 2 usage, 3 a chat template cannot be"
+    " rendered or analysed.",
+)
+@click.argument("old", type=_path)
+@click.argument("new", type=_path)
+@_options_of_inputs
+def diff(old: Path, new: Path, **given: Any) -> int:
+    """Say in words what changed in a format between two chat templates.
+
+    OLD and NEW are whatever a parser can be generated from, or an analysis that was generated
+    (.json). To generate from a file named diff, write ./diff.
+    """
+    from autoparser_gen import format_diff, request
+
+    if given["verbose"]:
+        _log_comparisons()
+    options = request.Options(**_how_to_read(given))
+    sides = [format_diff.read_side(source, options) for source in (old, new)]
+    _print("".join(f"{line}\n" for line in format_diff.report(*sides)))
+    return 1 if format_diff.changes(*sides) else 0
+
+
+# What the first word of a command line may be beside a chat template.
+COMMANDS = {"diff": diff}
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command and exit: every error a user can meet is one line on standard error."""
     words = sys.argv[1:] if arguments is None else list(arguments)
+    chosen = command
+    if words and words[0] in COMMANDS:
+        chosen = COMMANDS[words.pop(0)]
     try:
-        status = command.main(args=words, prog_name=PROGRAM, standalone_mode=False)
+        status = chosen.main(args=words, prog_name=chosen.name, standalone_mode=False)
     except click.ClickException as error:
-        status = _say(f"{error.format_message()} See {PROGRAM} --help.", UsageError.exit_code)
+        status = _say(f"{error.format_message()} See {chosen.name} --help.", UsageError.exit_code)
     except AutoparserError as error:
         _trace(error.__cause__ if isinstance(error, InternalError) else None, words)
         status = _say(str(error), error.exit_code, many_lines=isinstance(error, _MANY_LINES))
@@ -179,9 +234,7 @@ def _options(given: dict[str, Any]) -> Options:
     schema = given["response_schema"]
     request.check_tools(tools, given["tool_choice"])
     return request.Options(
-        variant=given["variant"],
-        bos_token=given["bos_token"],
-        eos_token=given["eos_token"],
+        **_how_to_read(given),
         tools=tools,
         tool_choice=given["tool_choice"],
         parallel=not given["no_parallel_tool_calls"],
@@ -191,8 +244,17 @@ def _options(given: dict[str, Any]) -> Options:
         portable=given["portable"],
         special_tokens=given["special_tokens"],
         verify=not given["no_verify"],
-        limits=Limits(given["max_seconds"], given["max_memory"], given["max_output"]),
     )
+
+
+def _how_to_read(given: dict[str, Any]) -> dict[str, Any]:
+    """The fields of `Options` that say how a chat template is read."""
+    return {
+        "variant": given["variant"],
+        "bos_token": given["bos_token"],
+        "eos_token": given["eos_token"],
+        "limits": Limits(given["max_seconds"], given["max_memory"], given["max_output"]),
+    }
 
 
 def _requests(source: Path, options: Options, given: dict[str, Any]) -> list[Request]:

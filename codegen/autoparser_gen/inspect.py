@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import functools
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from autoparser_gen.analysis.as_json import json_text, to_json
 from autoparser_gen.analysis.model import Analysis
-from autoparser_gen.chat_template import UNKNOWN_TOKENS
 from autoparser_gen.errors import AutoparserError, InternalError, VerificationError
+from autoparser_gen.fields import flatten, is_unset, quoted
 from autoparser_gen.header import printable
 from autoparser_gen.pipeline import Format, find_format, generate
 from autoparser_gen.pool import Pool
@@ -131,7 +130,7 @@ def fields(analysis: Analysis) -> Iterator[tuple[str, Any]]:
     data = asdict(analysis)
     for name in ("source", "sha256", "evidence", "notes"):
         del data[name]
-    yield from _flatten("", data)
+    yield from flatten("", data)
 
 
 def full_turn(prober: Prober) -> Turn | None:
@@ -148,17 +147,17 @@ def full_turn(prober: Prober) -> Turn | None:
 def _lines(found: Format) -> Iterator[str]:
     analysis = found.analysis
     everything = list(fields(analysis))
-    unset = [path for path, value in everything if value in ("", None, False, [], ())]
+    unset = [path for path, value in everything if is_unset(value)]
     shown = [(path, value) for path, value in everything if path not in unset]
     width = max(len(path) for path, _ in shown) + 2
     yield f"{printable(analysis.source)}  sha256 {analysis.sha256}"
     yield "\nThe assistant's turn, with the name of each marker where it stands:\n"
     turn = full_turn(found.prober)
     for piece in pieces(turn, analysis) if turn else ():
-        yield f"  {piece.field:<{width}}{_quoted(piece.text)}"
+        yield f"  {piece.field:<{width}}{quoted(piece.text)}"
     yield "\nFields, each with the comparison that found it:\n"
     for path, value in shown:
-        yield f"  {path:<{width}}{_quoted(value):<34}  {_evidence(analysis, path)}".rstrip()
+        yield f"  {path:<{width}}{quoted(value):<34}  {_evidence(analysis, path)}".rstrip()
     yield "\nFields that this format does not use:\n"
     yield textwrap.fill(", ".join(unset), 100, initial_indent="  ", subsequent_indent="  ")
     yield from (f"\nNote: {printable(note)}" for note in analysis.notes)
@@ -187,26 +186,8 @@ def _delimits(path: str, value: str) -> bool:
     )
 
 
-def _flatten(path: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            yield from _flatten(f"{path}.{name}" if path else name, inner)
-    else:
-        yield path, value.value if isinstance(value, Enum) else value
-
-
 def _evidence(analysis: Analysis, path: str) -> str:
     return printable(analysis.evidence.get(path, ""))
-
-
-def _quoted(value: Any) -> str:
-    """Text in quotes with what cannot be seen escaped; other values as JSON."""
-    if not isinstance(value, str):
-        return json_text(value)
-    text = value.replace("\\", "\\\\").replace('"', '\\"')
-    for name, placeholder in UNKNOWN_TOKENS.items():
-        text = text.replace(placeholder, f"{{{name}}}")
-    return f'"{printable(text)}"'
 
 
 def _cells(row: Row) -> tuple[str, ...]:
