@@ -18,7 +18,7 @@ from conftest import ROOT
 from test_nothing_lost import check
 from walks import KEYS, NAMES, SPACES, TOOLS, WORDS, markers_of
 
-LONGEST = 200  # characters
+LONGEST = 120  # characters
 PLAIN = sorted({*WORDS, *KEYS, *NAMES, *SPACES, '"a": ', '{"', "</", "\\u00", "1e5"} - {""})
 
 
