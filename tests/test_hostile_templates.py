@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from odd_templates import CONTENT, JSON_CALL, calls, chat
 
 from autoparser_gen.chat_template import ChatTemplate, Renderer
 from autoparser_gen.errors import AnalysisError, AutoparserError, ChatTemplateError, LimitError
@@ -55,16 +57,18 @@ REFUSED = {
 }
 
 
-def _render(text: str) -> str:
-    return Renderer(ChatTemplate("hostile.jinja", text + ASK), SMALL).render(MESSAGES)
+def _render(text: str, limits: Limits = SMALL) -> str:
+    return Renderer(ChatTemplate("hostile.jinja", text + ASK), limits).render(MESSAGES)
 
 
 @pytest.mark.parametrize("kind", LIMITED)
 def test_limits_end_it_with_a_sentence(kind: str) -> None:
     limit, text = LIMITED[kind]
+    # On a machine that does other things as well, the other limits must be reached before the time.
+    limits = SMALL if limit == "seconds" else replace(SMALL, seconds=25.0)
     started = time.monotonic()
     with pytest.raises(LimitError, match=rf"^hostile\.jinja: .*--max-{limit}\.$"):
-        _render(text)
+        _render(text, limits)
     assert time.monotonic() - started < 30  # a hang, not a measure of speed
 
 
@@ -103,14 +107,42 @@ def test_the_process_ends_with_the_renderer() -> None:
 def test_markers_too_long_for_a_grammar(tmp_path: Path) -> None:
     source = tmp_path / "long.jinja"
     body = (
-        "{% for m in messages %}<{{ m.role }}>{{ m.content }}</end" + "x" * 10_000 + ">{% endfor %}"
+        "{% for m in messages %}<{{ m.role }}>{{ m.content }}</end" + "x" * 5000 + ">{% endfor %}"
     )
     source.write_text(body + "{% if add_generation_prompt %}<assistant>{% endif %}")
     with pytest.raises(
-        AnalysisError, match=r"end_of_turn would be a marker of 10006 characters"
+        AnalysisError, match=r"end_of_turn would be a marker of 5006 characters"
     ) as error:
         _generate(source)
     assert len(str(error.value)) < 3000
+
+
+# What would take the square of its length to analyze, or all of Python's stack.
+LONG_TURNS = {
+    "braces": "{{ '{' * 100000 }}" + JSON_CALL,
+    "quotes": "{{ '\"' * 100000 }}" + JSON_CALL,
+    "whitespace": "<c>{{ c.name }}{{ ' ' * 200000 }}{{ c.arguments | tojson }}",
+    "calls": "{% for i in range(3000) %}<c>" + JSON_CALL + "</c>{% endfor %}",
+    "tags": "{% for i in range(20000) %}<t{{ i }}>{% endfor %}" + JSON_CALL,
+    "levels": "{{ '[' * 50000 }}" + JSON_CALL + "{{ ']' * 50000 }}",
+}
+
+
+@pytest.mark.parametrize("kind", LONG_TURNS)
+def test_turns_too_long_to_be_turns(kind: str, tmp_path: Path) -> None:
+    source = tmp_path / "long.jinja"
+    source.write_text(chat(CONTENT + calls(LONG_TURNS[kind])))
+    with pytest.raises(AnalysisError, match=r"At most 10000 are read") as error:
+        _generate(source)
+    assert len(str(error.value)) < 3000
+
+
+def test_json_deeper_than_a_call_is_markers(tmp_path: Path) -> None:
+    source = tmp_path / "deep.jinja"
+    text = "{{ '[' * 1100 }}" + JSON_CALL + "{{ ']' * 1100 }}"
+    source.write_text(chat(CONTENT + calls(text)))
+    with pytest.raises(AnalysisError, match=r"would be a marker of \d+ characters"):
+        _generate(source)
 
 
 def test_long_renderings_are_shortened_in_messages(tmp_path: Path) -> None:

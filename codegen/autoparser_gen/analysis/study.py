@@ -7,8 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from autoparser_gen.analysis.layout import Layout, lay_out
-from autoparser_gen.probe import Options, Prober, needles
+from autoparser_gen.errors import AnalysisError, shown
+from autoparser_gen.probe import Options, Prober, Turn, needles
 from autoparser_gen.probe.diff import calculate_diff_split
+
+# The longest turn of real chat templates has 1000 characters with all probes in it. What grows with
+# the square of it stays quick up to here.
+MAX_TURN = 10_000
 
 logger = logging.getLogger("autoparser_gen.analysis")
 
@@ -58,8 +63,18 @@ class Study:
                 given,
                 user_follows=user_follows,
             )
-            self._kept[key] = None if turn is None else lay_out(turn, given)
+            self._kept[key] = None if turn is None else lay_out(self._short(turn), given)
         return self._kept[key]
+
+    def _short(self, turn: Turn) -> Turn:
+        """The turn itself. Raises AnalysisError where it is too long to be one."""
+        if len(turn.text) > MAX_TURN:
+            raise AnalysisError(
+                f"{self.prober.name}: an assistant's turn is rendered with {len(turn.text)} characters"
+                f" around a few words: {shown(turn.text)}. At most {MAX_TURN} are read: look where the"
+                " chat template prints this, it may be text that does not belong to the turn."
+            )
+        return turn
 
     def glue(self, pair: str, **parts: Any) -> str | None:
         """The glue of one joint in the turn with these parts."""

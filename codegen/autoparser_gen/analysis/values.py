@@ -9,6 +9,7 @@ from typing import Any
 
 _DECODER = json.JSONDecoder()
 _SPACE = " \t\r\n"
+MAX_DEPTH = 100  # levels; a stranger's JSON may be nested deeper than Python's stack
 
 
 @dataclass(frozen=True)
@@ -25,15 +26,30 @@ def outermost_values(text: str) -> Iterator[Value]:
     at = 0
     while at < len(text):
         if text[at] in "{[":
-            try:
-                data, end = _DECODER.raw_decode(text, at)
-            except (ValueError, RecursionError):
-                pass
-            else:
-                yield Value(at, end, data)
-                at = end
+            found = _decode(text, at)
+            if found is not None:
+                yield found
+                at = found.end
                 continue
         at += 1
+
+
+def _decode(text: str, at: int) -> Value | None:
+    """The value that begins here, if it is one and not nested deeper than a call can be."""
+    try:
+        data, end = _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None
+    level = [data]
+    for _ in range(MAX_DEPTH):
+        level = [inner for item in level for inner in _inside(item)]
+        if not level:
+            return Value(at, end, data)
+    return None
+
+
+def _inside(data: Any) -> list[Any]:
+    return list(data.values()) if isinstance(data, dict) else data if isinstance(data, list) else []
 
 
 def elements(text: str, array: Value) -> list[Value]:
