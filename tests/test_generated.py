@@ -13,6 +13,7 @@ import pytest
 from conftest import ROOT
 
 from autoparser_gen import write
+from autoparser_gen.inspect import row_of, table
 from autoparser_gen.pipeline import generate_all
 from autoparser_gen.pool import Pool
 from autoparser_gen.request import Options, chat_templates_in, requests_for_folder
@@ -32,12 +33,16 @@ def test_every_chat_template_has_its_files() -> None:
     assert len(MODULES) == len(chat_templates_in(TEMPLATES))
 
 
-def test_goldens_are_up_to_date() -> None:
-    results = generate_all(requests_for_folder(TEMPLATES, GENERATED, Options()), Pool(None))
+def test_goldens_and_the_table_of_formats_are_up_to_date() -> None:
+    requests = requests_for_folder(TEMPLATES, GENERATED, Options())
+    results = generate_all(requests, Pool(None))
     texts = {path: text for result in results for path, text in result.files.items()}
     diff = write.diff(write.plan(texts))
     assert diff == "", "run: autoparser-gen templates/ -o generated/"
     assert write.orphans(GENERATED, texts) == []
+    rows = [row_of(r.source, result) for r, result in zip(requests, results, strict=True)]
+    formats = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    assert table(rows) == formats, "run: autoparser-gen templates/ --inspect > docs/formats.md"
 
 
 def test_output_does_not_depend_on_hash_seeds(tmp_path: Path) -> None:

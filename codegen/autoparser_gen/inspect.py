@@ -14,7 +14,7 @@ from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.errors import AutoparserError, InternalError, VerificationError
 from autoparser_gen.fields import flatten, is_unset, quoted
 from autoparser_gen.header import printable
-from autoparser_gen.pipeline import Format, find_format, generate
+from autoparser_gen.pipeline import Format, Generated, find_format, generate
 from autoparser_gen.pool import Pool
 from autoparser_gen.probe import Prober, Turn
 from autoparser_gen.request import Options, Request
@@ -67,6 +67,11 @@ def several(sources: Sequence[Path], options: Options, pool: Pool, *, as_json: b
     rows = pool.map(functools.partial(row, options=options), sources)
     if as_json:
         return json_text([asdict(row) for row in rows], indent=2) + "\n"
+    return table(rows)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows in Markdown, in columns."""
     cells = [HEADINGS, *(_cells(row) for row in rows)]
     # The last column is prose of any length.
     widths = [max(len(line[i]) for line in cells) for i in range(len(HEADINGS) - 1)] + [0]
@@ -85,6 +90,11 @@ def row(source: Path, options: Options) -> Row:
         return _failure(source, "refused", error)
     except Exception as error:  # a stranger's chat template met a bug of ours
         return _failure(source, "crashed", InternalError.of(source, error))
+    return row_of(source, generated)
+
+
+def row_of(source: Path, generated: Generated) -> Row:
+    """The row of a chat template that was read."""
     analysis, report = generated.analysis, generated.report
     return Row(
         template=source.name,

@@ -2325,16 +2325,13 @@ def _kinds(schema: Any, root: Any) -> tuple[set[str], set[str]]:
     members: set[str] = set()
     for branch in _branches(schema, root, set()):
         named = branch.get("type")
-        types = (
-            {named} if isinstance(named, str) else set(named) if isinstance(named, list) else set()
-        )
+        several = named if isinstance(named, list) else [named]
+        types = {kind for kind in several if isinstance(kind, str)}
         listed = branch.get("enum")
-        values = [
-            *(listed if isinstance(listed, list) else ()),
-            *([branch["const"]] if "const" in branch else ()),
-        ]
+        values = list(listed) if isinstance(listed, list) else []
+        values += [branch["const"]] if "const" in branch else []
         members |= {value for value in values if isinstance(value, str)}
-        kinds |= {str(kind) for kind in types} or {_kind_of(value) for value in values}
+        kinds |= types or {_kind_of(value) for value in values}
         if (
             not types
             and not values
