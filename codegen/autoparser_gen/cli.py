@@ -331,8 +331,14 @@ def _log_comparisons() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(Printable("%(message)s"))
     logger = logging.getLogger("autoparser_gen")
-    logger.handlers[:] = [handler]
+    logger.addHandler(handler)
     logger.setLevel(logging.DEBUG)
+
+    def end() -> None:
+        logger.removeHandler(handler)
+        logger.setLevel(logging.NOTSET)
+
+    click.get_current_context().call_on_close(end)  # a program may run the command again
 
 
 def _print(text: str) -> None:
