@@ -99,6 +99,39 @@ def test_the_old_map_of_special_tokens(tmp_path: Path) -> None:
     assert given.tokens == {"eos_token": "<mine>", "bos_token": "<bos>"}
 
 
+# Whether the source tells which tokens are special, and which of the format's markers are.
+DROPPED: dict[str, tuple[dict[str, object] | None, str]] = {
+    "some markers": (
+        {"1": {"content": "<tool_call>", "special": True}, "2": {"content": "</think>"}},
+        'SPECIAL_MARKERS: list[str] = ["<tool_call>"]',
+    ),
+    "a part of a marker": (
+        {"1": {"content": "</think>", "special": True}, "2": {"content": "think", "special": True}},
+        'SPECIAL_MARKERS: list[str] = ["think", "</think>"]',
+    ),
+    "the end of turn alone": (
+        {"1": {"content": "<|im_end|>", "special": True}},
+        "SPECIAL_MARKERS: list[str] = []",
+    ),
+    "not told": (None, ""),
+}
+
+
+@pytest.mark.parametrize("case", DROPPED)
+def test_markers_that_a_detokenizer_drops_are_listed(
+    tmp_path: Path, case: str, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    added, expected = DROPPED[case]
+    text = (ROOT / "templates" / "qwen3.jinja").read_text(encoding="utf-8")
+    config: dict[str, object] = {} if added is None else {"added_tokens_decoder": added}
+    _model(tmp_path, {"chat_template.jinja": text, "tokenizer_config.json": config})
+    with pytest.raises(SystemExit):
+        main([str(tmp_path), "-o", "-", "--target", "python", "--no-verify"])
+    lines = capsysbinary.readouterr().out.decode().splitlines()
+    found = [line for line in lines if line.startswith("SPECIAL_MARKERS")]
+    assert found == ([expected] if expected else [])
+
+
 @pytest.mark.parametrize(
     ("files", "message"),
     [
@@ -139,7 +172,8 @@ def test_a_model_folder_on_the_command_line(
 def _gguf(path: Path, named: Mapping[str, str]) -> Path:
     gguf = pytest.importorskip("gguf", reason="the gguf extra is not installed")
     writer = gguf.GGUFWriter(path, "llama")
-    writer.add_token_list(["<unk>", "<bos>", "<eos>"])
+    writer.add_token_list(["<unk>", "<bos>", "<eos>", "<call>", "word"])
+    writer.add_token_types([2, 3, 3, 4, 1])  # unknown, control, user-defined, normal
     writer.add_bos_token_id(1)
     writer.add_eos_token_id(2)
     if named:
@@ -155,6 +189,7 @@ def test_a_gguf_file(tmp_path: Path) -> None:
     found = containers.load(path)
     assert (found.text, found.variant) == ("{{ 'one' }}", "default")
     assert found.tokens == {"bos_token": "<bos>", "eos_token": "<eos>"}
+    assert found.special == frozenset(("<bos>", "<eos>"))
     assert containers.load(path, variant="rag").text == "{{ 'two' }}"
     with pytest.raises(ChatTemplateError, match="it has: default, rag"):
         containers.load(path, variant="other")

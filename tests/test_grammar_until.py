@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from autoparser_gen.emit.regex import regex, text_regex
+from autoparser_gen.emit.regex import regex, text_token
 from autoparser_gen.grammar import until
 from autoparser_gen.grammar.ir import CharClass, Stop, Word, chars
 
@@ -43,8 +43,8 @@ def pieces(stops: Iterable[str]) -> tuple[Stop, ...]:
 
 def check(stops: tuple[str, ...], texts: Iterable[str]) -> None:
     free = re.compile(regex(until.text_regex(pieces(stops)), {}))
-    some = re.compile(text_regex(pieces(stops), lookahead=False))
-    ahead = re.compile(text_regex(pieces(stops), lookahead=True))
+    some = re.compile(text_token(pieces(stops), lookahead=False))
+    ahead = re.compile(text_token(pieces(stops), lookahead=True))
     thru = {
         stop: re.compile(regex(until.thru_regex(pieces(stops), (stop,)), {}))
         for stop in stops
@@ -108,7 +108,7 @@ def test_stops_with_words(ranges: CharClass) -> None:
         stops: tuple[Stop, ...] = ((",", word, "="), (",", "a"))
         free = re.compile(regex(until.text_regex(stops), {}))
         thru = re.compile(regex(until.thru_regex(stops, stops[0]), {}))
-        ahead = re.compile(text_regex(stops, lookahead=True))
+        ahead = re.compile(text_token(stops, lookahead=True))
         stop = re.compile(rf",[ ]*{shown}[ ]*=|,[ ]*a")
         for text in words(",abc =", 6):
             found = stop.search(text)

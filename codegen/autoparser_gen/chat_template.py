@@ -30,7 +30,8 @@ class ChatTemplate:
 
     `name` is the file's base name, `variant` the name of the template inside it ("" if it has
     only one). `tokens` maps names such as "eos_token" to their text. `origin` says in words where
-    both were found, "" where that is plain.
+    both were found, "" where that is plain. `special` holds the text of every token that a
+    detokenizer drops by default, None where the source does not say.
     """
 
     name: str
@@ -38,6 +39,7 @@ class ChatTemplate:
     variant: str = ""
     tokens: Mapping[str, str] = field(default_factory=dict)
     origin: str = ""
+    special: frozenset[str] | None = None
 
     @property
     def sha256(self) -> str:

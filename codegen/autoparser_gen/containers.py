@@ -22,6 +22,7 @@ OLD_TEMPLATE = "chat_template.json"  # of processors, before there was a file fo
 OLD_TOKENS = "special_tokens_map.json"
 MODEL_FILES = (TEMPLATE, CONFIG, OLD_TEMPLATE, MORE_TEMPLATES)
 HUB = "hf:"
+GGUF_CONTROL = 3  # gguf.TokenType.CONTROL: what a detokenizer does not print
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Container:
     templates: Mapping[str, str]
     tokens: Mapping[str, str]
     origin: str = ""
+    special: frozenset[str] | None = None  # as in ChatTemplate
 
 
 def load(
@@ -64,6 +66,7 @@ def load(
         variant=chosen,
         tokens={**container.tokens, **tokens},
         origin=container.origin,
+        special=container.special,
     )
 
 
@@ -134,7 +137,7 @@ def _from_config(path: Path, config: Any) -> Container:
             f"{path}: `chat_template` is neither a text nor a list of named texts"
             ' ({"name": ..., "template": ...}). Give the chat template as a .jinja file.'
         )
-    return Container(templates, _special_tokens(config))
+    return Container(templates, _special_tokens(config), special=_dropped_tokens(config))
 
 
 def _from_folder(folder: Path) -> Container:
@@ -149,6 +152,7 @@ def _from_folder(folder: Path) -> Container:
         tokens_from.append(OLD_TOKENS)
     if texts:
         found = Container({name: _text(path) for name, path in texts.items()}, {})
+        found = replace(found, special=_dropped_tokens(config))
         files = [path.relative_to(folder).as_posix() for path in texts.values()]
     elif "chat_template" in config:
         found, files = _from_config(folder / CONFIG, config), [CONFIG]
@@ -201,7 +205,12 @@ def _from_gguf(path: Path) -> Container:
         index = value(f"tokenizer.ggml.{name}_token_id")
         if index is not None and vocabulary is not None:
             tokens[f"{name}_token"] = vocabulary.contents(index)
-    return Container(templates, tokens, "chat template and special tokens from the file's metadata")
+    types, special = value("tokenizer.ggml.token_type"), None
+    if types is not None and vocabulary is not None:
+        control = (index for index, type_ in enumerate(types) if type_ == GGUF_CONTROL)
+        special = frozenset(map(vocabulary.contents, control))
+    origin = "chat template and special tokens from the file's metadata"
+    return Container(templates, tokens, origin, special)
 
 
 def _from_hub(place: str) -> Container:
@@ -257,3 +266,17 @@ def _special_tokens(config: Mapping[str, Any]) -> dict[str, str]:
             if isinstance(text, str):
                 tokens[name] = text
     return tokens
+
+
+def _dropped_tokens(config: Mapping[str, Any]) -> frozenset[str] | None:
+    """The tokens that `skip_special_tokens` removes from a text; None where the file has no list."""
+    added = config.get("added_tokens_decoder")
+    if not isinstance(added, dict):
+        return None
+    return frozenset(
+        token["content"]
+        for token in added.values()
+        if isinstance(token, dict)
+        and token.get("special")
+        and isinstance(token.get("content"), str)
+    )

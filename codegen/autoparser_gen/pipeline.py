@@ -148,7 +148,14 @@ def _emit(output: Output, request: Request, found: Format, grammar: ResponseGram
         unknown=_unknown_tokens(found),
         verified=options.verify,
     )
-    draft = Draft(found.analysis, grammar, lines, options.portable, options.special_tokens)
+    draft = Draft(
+        found.analysis,
+        grammar,
+        lines,
+        options.portable,
+        options.special_tokens,
+        found.chat_template.special,
+    )
     return output.target.emit(draft)
 
 

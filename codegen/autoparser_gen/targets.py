@@ -20,6 +20,7 @@ class Draft:
     header: Sequence[str]
     portable: bool = False
     special_tokens: bool = False
+    special: frozenset[str] | None = None  # as in ChatTemplate
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Target:
 def _python(draft: Draft) -> str:
     from autoparser_gen.emit import python
 
-    return python.emit(draft.analysis, list(draft.header))
+    return python.emit(draft.analysis, list(draft.header), draft.special)
 
 
 def _lark(draft: Draft) -> str:

@@ -28,7 +28,7 @@ from autoparser_gen.grammar.ir import (
 from autoparser_gen.grammar.until import Automaton, StringAutomaton
 from autoparser_gen.grammar.words import spelled_out
 
-_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
+_GBNF_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
 _AUTOMATA = """\
 # Text until a marker, one rule for each thing that may have been read of the markers so far.
@@ -37,7 +37,7 @@ _AUTOMATA = """\
 
 def emit(analysis: Analysis, grammar: ResponseGrammar, header: Sequence[str]) -> str:
     """The text of a `.gbnf` file; `header` is printed as comments."""
-    printer = _Printer(grammar)
+    printer = _GbnfPrinter(grammar)
     texts = [rule for rule in grammar.rules if isinstance(rule.body, (Text, Thru, StringText))]
     others = [rule for rule in grammar.rules if rule not in texts]
     blocks = [
@@ -61,7 +61,7 @@ def _sampling(analysis: Analysis) -> list[str]:
     return lines
 
 
-class _Printer:
+class _GbnfPrinter:
     def __init__(self, grammar: ResponseGrammar) -> None:
         self.start = grammar.start
 
@@ -74,9 +74,9 @@ class _Printer:
     def expr(self, expr: Expr, level: int = 0) -> str:
         """An expression. `level` 1 is inside a sequence, 2 under a repetition."""
         if isinstance(expr, Lit):
-            return string(expr.text)
+            return gbnf_string(expr.text)
         if isinstance(expr, CharClass):
-            return char_class(expr)
+            return gbnf_class(expr)
         if isinstance(expr, Seq):
             # A bare nothing would take the next line for its continuation.
             inner = " ".join(self.expr(item, 1) for item in expr.items) or '""'
@@ -111,9 +111,9 @@ class _Printer:
             choices = []
             for target, chars in automaton.edges(state).items():
                 if target in names:
-                    choices.append(f"{char_class(chars)} {names[target]}")
+                    choices.append(f"{gbnf_class(chars)} {names[target]}")
                 elif isinstance(rule.body, Thru) and rule.body.end in automaton.hits(target):
-                    choices.append(char_class(chars))
+                    choices.append(gbnf_class(chars))
             if isinstance(automaton, StringAutomaton):
                 choices += ['""'] if automaton.accepts(state) else []
             elif isinstance(rule.body, Text):
@@ -122,17 +122,17 @@ class _Printer:
         return lines
 
 
-def string(text: str) -> str:
+def gbnf_string(text: str) -> str:
     """A string literal of GBNF."""
     return '"' + "".join('\\"' if char == '"' else _escape(char) for char in text) + '"'
 
 
-def char_class(expr: CharClass) -> str:
+def gbnf_class(expr: CharClass) -> str:
     """A class of characters; a hyphen stands last, where it needs no escape."""
     if not expr.ranges:
         return "."
     if not expr.negated and len(expr.ranges) == 1 and expr.ranges[0][0] == expr.ranges[0][1]:
-        return string(expr.ranges[0][0])
+        return gbnf_string(expr.ranges[0][0])
     ranges = merged(expr.ranges)
     inside = [
         _class_char(low) if low == high else f"{_class_char(low)}-{_class_char(high)}"
@@ -150,8 +150,8 @@ def _class_char(char: str) -> str:
 
 
 def _escape(char: str) -> str:
-    if char in _ESCAPES:
-        return _ESCAPES[char]
+    if char in _GBNF_ESCAPES:
+        return _GBNF_ESCAPES[char]
     if char == " " or char.isprintable():
         return char
     code = ord(char)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from autoparser_gen.analysis.model import Analysis
-from autoparser_gen.emit.regex import printable, regex, text_regex
+from autoparser_gen.emit.regex import printable, regex, text_token
 from autoparser_gen.grammar.fuse import fuse
 from autoparser_gen.grammar.ir import (
     Alt,
@@ -26,7 +26,7 @@ from autoparser_gen.grammar.ir import (
     walk,
 )
 
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_LARK_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def emit(
@@ -46,7 +46,7 @@ def emit(
     special = _special_tokens(analysis) if special_tokens else frozenset()
     if portable or special_tokens:
         grammar = fuse(grammar, special)
-    printer = _Printer(grammar, portable or special_tokens, special)
+    printer = _LarkPrinter(grammar, portable or special_tokens, special)
     lines = [f"// {line}".rstrip() for line in header]
     blocks = ["\n".join(lines)]
     for tokens in (False, True):
@@ -55,7 +55,7 @@ def emit(
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
-class _Printer:
+class _LarkPrinter:
     def __init__(self, grammar: ResponseGrammar, portable: bool, special: Collection[str]) -> None:
         self.grammar = grammar
         self.portable = portable
@@ -94,7 +94,7 @@ class _Printer:
     def expr(self, expr: Expr, level: int = 0) -> str:
         """An expression of a rule. `level` 1 is inside a sequence, 2 under a repetition."""
         if isinstance(expr, Lit):
-            return expr.text if expr.text in self.special else string(expr.text)
+            return expr.text if expr.text in self.special else lark_string(expr.text)
         if isinstance(expr, Seq):
             inner = " ".join(self.expr(item, 1) for item in expr.items)
             return f"({inner})" if level >= 2 else inner
@@ -116,7 +116,7 @@ class _Printer:
         if self.portable:
             return f"{name}: {_delimited(self._portable_regex(rule))}"
         if isinstance(rule.body, Text):
-            return f"{name}: {_delimited(text_regex(rule.body.stops, lookahead=True))}"
+            return f"{name}: {_delimited(text_token(rule.body.stops, lookahead=True))}"
         if isinstance(rule.body, Lit) and rule.body.text in self._partial_stops:
             # lark takes a string that a regular expression matches too for one of its values.
             return f"{name}: {_delimited(regex(rule.body, self.rules))}"
@@ -148,7 +148,7 @@ class _Printer:
 
     def _pattern(self, rule: Rule) -> str:
         if isinstance(rule.body, Text):
-            return text_regex(rule.body.stops, lookahead=False)
+            return text_token(rule.body.stops, lookahead=False)
         return regex(rule.body, self.rules)
 
     def _repeated(self, expr: Rep) -> str:
@@ -174,9 +174,9 @@ def _special_tokens(analysis: Analysis) -> frozenset[str]:
     )
 
 
-def string(text: str) -> str:
+def lark_string(text: str) -> str:
     """A string literal of Lark."""
-    return '"' + "".join(_ESCAPES.get(char) or printable(char) for char in text) + '"'
+    return '"' + "".join(_LARK_ESCAPES.get(char) or printable(char) for char in text) + '"'
 
 
 def _delimited(pattern: str) -> str:

@@ -35,10 +35,11 @@ _DECODERS = {
 }
 
 
-def emit(analysis: Analysis, header: Sequence[str]) -> str:
+def emit(analysis: Analysis, header: Sequence[str], special: frozenset[str] | None = None) -> str:
     """The module's text, formatted.
 
-    `header` holds the comment lines at its top, without the leading "#".
+    `header` holds the comment lines at its top, without the leading "#". `special` holds the
+    tokens that a detokenizer drops by default, None where that is not known.
     """
     tables = build_tables(analysis)
     blocks = ["tables", "runtime"]
@@ -52,7 +53,7 @@ def emit(analysis: Analysis, header: Sequence[str]) -> str:
             "from __future__ import annotations\n",
             _imports([*blocks, "command"]),
             _public(),
-            _constants(analysis, tables),
+            _constants(analysis, tables, special),
         ]
     )
     table = "\n".join([_regions(tables), _transitions(tables)])
@@ -133,7 +134,7 @@ def _docstring(analysis: Analysis) -> str:
     return f'"""{text}\n"""\n'
 
 
-def _constants(analysis: Analysis, tables: Tables) -> str:
+def _constants(analysis: Analysis, tables: Tables, special: frozenset[str] | None) -> str:
     lines = [f"FORMAT_VERSION = {FORMAT_VERSION}", ""]
     lines.append(
         "# ---- Markers: every literal that the parser looks for, and the comparison that found it ----\n"
@@ -164,10 +165,24 @@ def _constants(analysis: Analysis, tables: Tables) -> str:
         )
     )
     lines.append(f"PRESERVED_TOKENS: list[str] = {_value(list(analysis.preserved_tokens))}")
+    if special is not None:
+        found = _special_markers(tables, special)
+        lines += ["# Of them, what a detokenizer drops unless skip_special_tokens is off."]
+        lines.append(f"SPECIAL_MARKERS: list[str] = {_value(found)}")
     lines.append(
         f"TRIGGERS: list[dict[str, str]] = {_value([dict(t) for t in triggers(analysis)])}"
     )
     return "\n".join(lines)
+
+
+def _special_markers(tables: Tables, special: frozenset[str]) -> list[str]:
+    """The special tokens that the parser needs to see, in the order of the markers.
+
+    The end of turn may be missing, so that is none of them.
+    """
+    texts = [marker.text for name, marker in tables.markers.items() if name != "END_OF_TURN"]
+    found = [(at, text.find(token), token) for at, text in enumerate(texts) for token in special]
+    return list(dict.fromkeys(token for _, where, token in sorted(found) if token and where >= 0))
 
 
 def _has_ids(analysis: Analysis) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from autoparser_gen.grammar import until
 from autoparser_gen.grammar.ir import (
     EMPTY,
     Alt,
@@ -23,6 +22,7 @@ from autoparser_gen.grammar.ir import (
     merged,
     repetition,
 )
+from autoparser_gen.grammar.until import string_regex, text_regex, thru_regex
 from autoparser_gen.grammar.words import spelled_out
 
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -59,17 +59,17 @@ def regex(expr: Expr, rules: Mapping[str, Rule], *, level: int = 0) -> str:
     if isinstance(expr, Word):
         return inner(spelled_out(expr), level)
     if isinstance(expr, StringText):
-        return inner(until.string_regex(expr.stops), level)
+        return inner(string_regex(expr.stops), level)
     if isinstance(expr, Text):
-        return inner(until.text_regex(expr.stops), level)
-    return inner(until.thru_regex(expr.stops, expr.end), level)
+        return inner(text_regex(expr.stops), level)
+    return inner(thru_regex(expr.stops, expr.end), level)
 
 
-def text_regex(stops: Sequence[Stop], *, lookahead: bool) -> str:
+def text_token(stops: Sequence[Stop], *, lookahead: bool) -> str:
     """Text until a marker as a token of its own, which an engine wants to be non-empty."""
     if lookahead and stops:
         return _lookahead_step(stops) + "+"
-    return regex(until.text_regex(stops, may_be_empty=False), {})
+    return regex(text_regex(stops, may_be_empty=False), {})
 
 
 def _lookahead_step(stops: Sequence[Stop]) -> str:

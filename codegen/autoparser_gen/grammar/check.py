@@ -30,7 +30,7 @@ from autoparser_gen.grammar.until import unreachable
 # llama.cpp refuses more, and takes {0,2001} as unlimited without a word.
 MAX_REPETITIONS = 2000
 
-_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_RULE_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def check(grammar: ResponseGrammar) -> None:
@@ -49,7 +49,7 @@ def check(grammar: ResponseGrammar) -> None:
 
 
 def _check_name(name: str, names: list[str]) -> None:
-    if not _NAME.fullmatch(name):
+    if not _RULE_NAME.fullmatch(name):
         raise GrammarError(
             f"rule name {name!r}: engines agree on small letters, digits and single hyphens only."
         )

@@ -215,7 +215,7 @@ class _Fuser:
         assert isinstance(text.body, Text)
         spaced = False
         for step in self._steps(rest):
-            marker = _piece(step.token)
+            marker = _read_piece(step.token)
             if not marker:
                 spaced = True
                 continue
@@ -324,7 +324,7 @@ def _name(text: Rule, read: Stop, step: _Step) -> str:
     return f"{text.name}-to-{slug(given[0]) if len(read) > 1 and given else step.token.name}"
 
 
-def _piece(token: Rule) -> Piece:
+def _read_piece(token: Rule) -> Piece:
     """The marker or the word in a token; "" if it is whitespace only."""
     return token.body if isinstance(token.body, Word) else _marker(token)
 

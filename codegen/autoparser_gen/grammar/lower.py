@@ -29,7 +29,7 @@ from autoparser_gen.grammar.request import Tool, choose, read_tools
 from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.syntax import Syntax, margin
 
-START = "response"
+RESPONSE = "response"
 
 
 def lower(
@@ -57,8 +57,8 @@ def lower(
         body: Expr = response.calls()
     else:
         body = response.whole(thinking, calls_required=tool_choice not in ("auto", "none"))
-    builder.rule(START, body)
-    grammar = builder.build(START)
+    builder.rule(RESPONSE, body)
+    grammar = builder.build(RESPONSE)
     check(grammar)
     return grammar
 

@@ -23,7 +23,7 @@ from autoparser_gen.grammar.markup import core
 from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.schema import Branch, SchemaRules, simplified, slug
 from autoparser_gen.grammar.syntax import KEY_NAME_CHAR, NAME_CHAR, Syntax, gap, spelled
-from autoparser_gen.grammar.until import WHITESPACE
+from autoparser_gen.grammar.until import SPACES
 
 _CLOSER_KEY = "{key}"  # stands in the analysis for the name that the closing tag repeats
 
@@ -94,7 +94,7 @@ class NestedTags:
     def _first_char(self) -> Ref:
         """How text begins that is not taken for a tag: what is not blank in it, and that before."""
         tags = {core(self.marks.name_prefix)[0], self.closer[0]}
-        hidden = tuple((char, char) for char in sorted({*WHITESPACE, *tags}))
+        hidden = tuple((char, char) for char in sorted({*SPACES, *tags}))
         first = seq(opt(gap(self.builder)), CharClass(hidden, negated=True))
         return self.builder.token("argument-begin", first)
 

@@ -16,7 +16,7 @@ LINE = chars("\n\r\u2028\u2029", negated=True)
 
 _CLASSES = {"d": DIGIT, "w": WORD, "s": SPACE}
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "0": "\0"}
-_HEX_DIGITS = {"x": 2, "u": 4}
+_HEX_LENGTHS = {"x": 2, "u": 4}
 
 
 class Unsupported(ValueError):
@@ -130,8 +130,8 @@ class _Parser:
 
     def _character(self, char: str) -> str:
         """The character that an escape stands for."""
-        if char in _HEX_DIGITS:
-            digits = self.source[self.at : self.at + _HEX_DIGITS[char]]
+        if char in _HEX_LENGTHS:
+            digits = self.source[self.at : self.at + _HEX_LENGTHS[char]]
             try:
                 code = int(digits, 16)
             except ValueError:
@@ -194,14 +194,14 @@ _TIME = (
     r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?"
     r"(?:Z|[+\-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
 )
-_HEX = "[0-9a-fA-F]"
+_HEX_CLASS = "[0-9a-fA-F]"
 
 # RFC 3339 for dates and times (years from 1000 on); addresses without quotes and comments.
 FORMATS = {
     "date": f"^(?:{_DATE})$",
     "time": f"^{_TIME}$",
     "date-time": f"^(?:{_DATE})T{_TIME}$",
-    "uuid": f"^{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}$",
+    "uuid": f"^{_HEX_CLASS}{{8}}-{_HEX_CLASS}{{4}}-{_HEX_CLASS}{{4}}-{_HEX_CLASS}{{4}}-{_HEX_CLASS}{{12}}$",
     "email": (
         r"^[a-zA-Z0-9_%+\-]+(?:\.[a-zA-Z0-9_%+\-]+)*"
         r"@[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*(?:\.[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*)*\.[a-zA-Z]{2,}$"

@@ -20,14 +20,13 @@ from autoparser_gen.grammar.ir import (
 )
 from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.request import Tool
-from autoparser_gen.grammar.schema import Branch, SchemaRules, simplified, slug
+from autoparser_gen.grammar.schema import ANY_BRANCH, Branch, SchemaRules, simplified, slug
 from autoparser_gen.grammar.syntax import NAME_CHAR, Syntax, spelled
 
-_ANY = Branch("any", {})
-_NAME = Word(NAME_CHAR)
+_PYTHON_NAME = Word(NAME_CHAR)
 # What a parser takes for a name behind a value, and for the beginning of a marker behind a call.
 _ANY_NAME = Word(chars("\x00-#%-,/:-@[-^`{-\x7f", negated=True))
-_MARKER = Word(chars("a-zA-Z0-9_ \t\r\n\"'.,:;()[]{}", negated=True))
+_MARKER_WORD = Word(chars("a-zA-Z0-9_ \t\r\n\"'.,:;()[]{}", negated=True))
 
 
 class PythonCallRules:
@@ -49,7 +48,9 @@ class PythonCallRules:
 
     def call(self, tool: Tool | None) -> Expr:
         """One call of a tool, or of any."""
-        name: Expr = Lit(tool.name) if tool else self.builder.token("name", _NAME, capture="name")
+        name: Expr = (
+            Lit(tool.name) if tool else self.builder.token("name", _PYTHON_NAME, capture="name")
+        )
         opens = self.syntax.bracket("lparen", "(")
         closes = self.syntax.bracket("rparen", ")")
         return seq(name, opens, self._arguments(tool), closes)
@@ -57,9 +58,11 @@ class PythonCallRules:
     def _arguments(self, tool: Tool | None) -> Expr:
         comma = self.syntax.comma()
         if tool is None:
-            key = self.builder.token("argument-name", _NAME, capture="argument name")
+            key = self.builder.token("argument-name", _PYTHON_NAME, capture="argument name")
             value = self.builder.rule(
-                "argument-value", self._value([_ANY], None, "argument"), capture="argument value"
+                "argument-value",
+                self._value([ANY_BRANCH], None, "argument"),
+                capture="argument value",
             )
             argument = self.builder.rule("argument", self._argument(key, value))
             return opt(seq(argument, many(seq(comma, argument))))
@@ -144,4 +147,4 @@ class PythonCallRules:
         ends: tuple[Stop, ...] = ((",", _ANY_NAME, "="), (",", ")"))
         if self.in_list:
             return (*ends, (")", ",", _ANY_NAME, "("), (")", "]"))
-        return (*ends, (")", _ANY_NAME, "("), (")", ",", _ANY_NAME, "("), (")", _MARKER))
+        return (*ends, (")", _ANY_NAME, "("), (")", ",", _ANY_NAME, "("), (")", _MARKER_WORD))

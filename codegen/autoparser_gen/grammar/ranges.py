@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from autoparser_gen.grammar.ir import CharClass, Expr, Lit, Rep, alt, chars, opt, seq
+from autoparser_gen.grammar.pattern import DIGIT
 
-DIGIT = chars("0-9")
 MAX_DIGITS = 20
 
 

@@ -16,10 +16,8 @@ from autoparser_gen.grammar.markup import (
     markup,
     single_markers,
 )
-from autoparser_gen.grammar.schema import Branch, SchemaRules, simplified
+from autoparser_gen.grammar.schema import ANY_BRANCH, Branch, SchemaRules, simplified
 from autoparser_gen.grammar.syntax import JSON, Syntax, spelled
-
-_ANY = Branch("any", {})
 
 
 class MarkedValues:
@@ -45,7 +43,7 @@ class MarkedValues:
         name: str = "argument",
     ) -> Expr:
         """One argument with its markers; its value is what the schema permits, or any."""
-        branches = [_ANY] if rules is None else simplified(rules.branches(schema, name))
+        branches = [ANY_BRANCH] if rules is None else simplified(rules.branches(schema, name))
         head: list[Marker | Part] = [
             Marker("argument-open", self.marks.name_prefix),
             Part(key, Kind.NAME),

@@ -14,10 +14,11 @@ from math import ceil, floor
 from typing import Any
 
 from autoparser_gen.errors import GrammarError
-from autoparser_gen.grammar import pattern, ranges
 from autoparser_gen.grammar.combine import combine, resolve
 from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Ref, Rep, alt, opt, seq
 from autoparser_gen.grammar.order import Member, arrange
+from autoparser_gen.grammar.pattern import ANY, FORMATS, Unsupported, pattern
+from autoparser_gen.grammar.ranges import integers, numbers
 from autoparser_gen.grammar.syntax import Syntax
 
 # llama.cpp's limit of repetitions.
@@ -87,6 +88,9 @@ class Branch:
     def is_plain(self) -> bool:
         """Whether it is a type without constraints."""
         return not self.schema
+
+
+ANY_BRANCH = Branch("any", {})
 
 
 class SchemaRules:
@@ -329,17 +333,17 @@ class SchemaRules:
         found = None
         if "pattern" in schema:
             try:
-                found = pattern.pattern(schema["pattern"])
-            except pattern.Unsupported as error:
+                found = pattern(schema["pattern"])
+            except Unsupported as error:
                 self._warn(name, f"pattern {schema['pattern']!r} ({error})")
         form = schema.get("format")
-        if form is not None and (found is not None or form not in pattern.FORMATS):
+        if form is not None and (found is not None or form not in FORMATS):
             self._warn(name, f"format {form!r}")
         elif form is not None:
-            found = pattern.pattern(pattern.FORMATS[form])
+            found = pattern(FORMATS[form])
         if low or high is not None:
             if found is None:
-                return Rep(pattern.ANY, low, high)
+                return Rep(ANY, low, high)
             self._warn(name, "a length beside a pattern or format")
         return found
 
@@ -349,14 +353,14 @@ class SchemaRules:
             return self.syntax.integer()
         least = None if low is None else ceil(low) + int(above and ceil(low) == low)
         most = None if high is None else floor(high) - int(below and floor(high) == high)
-        body = ranges.integers(least, most)
+        body = integers(least, most)
         return self._number_token(body, name)
 
     def _number(self, schema: Mapping[str, Any], name: str) -> Expr:
         low, high, above, below = _bounds(schema)
         if low is None and high is None:
             return self.syntax.number()
-        return self._number_token(ranges.numbers(low, high, above=above, below=below), name)
+        return self._number_token(numbers(low, high, above=above, below=below), name)
 
     def _number_token(self, body: Expr | None, name: str) -> Expr:
         if body is None:

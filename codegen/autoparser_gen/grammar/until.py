@@ -24,7 +24,7 @@ _SOME = "\0"
 _OTHER = "\U0010ffff"
 
 # What may stand between the pieces of a stop: what a generated parser skips between markers.
-WHITESPACE = " \t\r\n"
+SPACES = " \t\r\n"
 
 
 class Automaton:
@@ -40,7 +40,7 @@ class Automaton:
             raise ValueError("an automaton needs stops with text in every piece")
         letters = {char for stop in self.stops for piece in stop for char in _letters(piece)}
         if any(len(stop) > 1 for stop in self.stops):
-            letters.update(WHITESPACE)
+            letters.update(SPACES)
         self._letters = sorted(letters)
         self._begin = frozenset((index, 0, "") for index in range(len(self.stops)))
         self._next: list[dict[str, int]] = []
@@ -103,7 +103,7 @@ class Automaton:
         hits = set()
         for index, at, before in positions:
             stop = self.stops[index]
-            if at and not before and char in WHITESPACE:
+            if at and not before and char in SPACES:
                 after.add((index, at, ""))
             read = _read(stop[at], before, char)
             if read is None:
@@ -145,8 +145,8 @@ def _is_whole(piece: Piece, read: str) -> bool:
     return read == piece if isinstance(piece, str) else read not in piece.but
 
 
-_ESCAPED = '"\\/bfnrt'
-_HEX = "0123456789abcdefABCDEF"
+_SHORT_ESCAPES = '"\\/bfnrt'
+_HEX_CHARS = "0123456789abcdefABCDEF"
 _NEVER_PLAIN = ('"', "\\", *map(chr, range(32)))
 
 
@@ -186,7 +186,7 @@ class StringAutomaton:
     def _following(self, state: int, escape: str) -> Iterator[tuple[tuple[int, str], CharClass]]:
         stops = self._stops
         if escape:
-            letters = _ESCAPED if escape == "\\" else _HEX
+            letters = _SHORT_ESCAPES if escape == "\\" else _HEX_CHARS
             left = {"\\": "", "4": "3", "3": "2", "2": "1", "1": ""}[escape]
             yield from self._by_target(state, letters, left)
             if escape == "\\":
