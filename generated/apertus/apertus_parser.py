@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 __all__ = [
     "Delta",
+    "LimitError",
     "Message",
     "ParseError",
     "Parser",
@@ -243,6 +244,10 @@ class ParseError(ValueError):
         self.found = found
 
 
+class LimitError(ValueError):
+    """The output has more calls than `max_calls`, or one with more than `max_arguments` characters."""
+
+
 class Decoder:
     """Reads one structured value piece by piece; `done` or `failed` when it is over."""
 
@@ -275,6 +280,7 @@ class _Call:
         self.id: str | None = None
         self.index: int | None = None  # set once it has been announced in a delta
         self.arguments: list[str] = []  # pieces of JSON text
+        self.size = 0  # characters of them, where they are limited
         self.keys: set[str] = set()  # arguments in markup that are there already
         self.key = ""  # the one whose value is being read
         self.type = ""  # the type that the markup gives it
@@ -465,7 +471,9 @@ class Parser:
     `tools` is OpenAI's list (None: unknown, []: no calls are read). `prompt` is what the model
     was given, or its end; None is the chat template's own generation prompt. With
     `stream_arguments` a call's deltas come as it is read, and a malformed call is retracted; else
-    only complete calls come out. `make_id` makes ids for calls that have none.
+    only complete calls come out. `make_id` makes ids for calls that have none. With `max_calls`
+    and `max_arguments` (characters of one call's arguments), a LimitError ends an output that
+    goes on for ever; the parser is of no use after it, but `message` has what came before.
     """
 
     def __init__(
@@ -477,11 +485,15 @@ class Parser:
         stream_arguments: bool = True,
         strict: bool = False,
         make_id: Callable[[], str] | None = None,
+        max_calls: int | None = None,
+        max_arguments: int | None = None,
     ) -> None:
         self.schemas = None if tools is None else _schemas(tools)
         self._stream_arguments = stream_arguments
         self._strict = strict
         self._make_id = make_id
+        self._max_calls: int | None = None  # limits are of the text: none while the prompt is read
+        self._max_arguments: int | None = None
         places = _places(tools is None or bool(tools), reasoning)
         # ---- The whole state of a parse ----
         self._place = places[START]
@@ -526,6 +538,7 @@ class Parser:
         self._out: list[Delta] = []
         # ------------------------------------
         self._prefill(GENERATION_PROMPTS["default"] if prompt is None else prompt)
+        self._max_calls, self._max_arguments = max_calls, max_arguments
 
     # ---- What a caller uses ----
 
@@ -1080,6 +1093,8 @@ class Parser:
     def call_arguments(self, text: str) -> None:
         """A further piece of the arguments' JSON text; it waits for the name."""
         call = self._call or self.call
+        if self._max_arguments is not None:
+            self._limit_arguments(call, text)
         call.arguments.append(text)
         if call.index is not None:
             if text:
@@ -1105,6 +1120,8 @@ class Parser:
 
     def _begin(self, call: _Call) -> None:
         """The deltas of all that is known of a call; further arguments go out as they come."""
+        if self._draft is None:  # reasoning that closes takes back what was drafted in it
+            self._limit_calls(len(self._calls) + 1)
         if not HAS_IDS:  # then none can come later
             self._give_id(call)
         call.index = self._next_index
@@ -1113,6 +1130,15 @@ class Parser:
         arguments = "".join(call.arguments)
         if arguments:
             self._emit(_new(Delta, ("", "", call.index, None, "", arguments, False, "")))
+
+    def _limit_calls(self, count: int) -> None:
+        if self._max_calls is not None and count > self._max_calls:
+            raise LimitError(f"more than {self._max_calls} calls")
+
+    def _limit_arguments(self, call: _Call, text: str) -> None:
+        call.size += len(text)
+        if self._max_arguments is not None and call.size > self._max_arguments:
+            raise LimitError(f"a call's arguments have over {self._max_arguments} characters")
 
     def _give_id(self, call: _Call) -> bool:
         """Make an id for a call that has none; True where there is a new one."""
@@ -1138,6 +1164,7 @@ class Parser:
             return
         late = self._give_id(call)
         closing = "{}" if not call.arguments else "}" if call.keys else ""
+        self._limit_arguments(call, closing)
         call.arguments.append(closing)
         if call.index is None:
             self._begin(call)
@@ -1190,6 +1217,7 @@ class Parser:
     def _release_draft(self) -> None:
         """The text has ended: the drafted calls count."""
         drafted, self._draft = self._draft or [], None
+        self._limit_calls(len(self._calls) + len(self._draft_calls))
         for entry in drafted:
             if isinstance(entry, Delta):
                 self._out.append(entry)
@@ -1856,13 +1884,24 @@ def parse(
     partial: bool = False,
     strict: bool = False,
     make_id: Callable[[], str] | None = None,
+    max_calls: int | None = None,
+    max_arguments: int | None = None,
 ) -> Message:
     """Parse a model's whole output; the arguments are those of `Parser`.
 
     With `partial` the text is the beginning of an output, and a call in progress is included.
-    Raises ParseError only with `strict`, where the text leaves the format.
+    Raises ParseError only with `strict`, where the text leaves the format, and LimitError only
+    with `max_calls` or `max_arguments`, where it has more.
     """
-    parser = Parser(tools=tools, prompt=prompt, reasoning=reasoning, strict=strict, make_id=make_id)
+    parser = Parser(
+        tools=tools,
+        prompt=prompt,
+        reasoning=reasoning,
+        strict=strict,
+        make_id=make_id,
+        max_calls=max_calls,
+        max_arguments=max_arguments,
+    )
     parser.feed(text)
     if not partial:
         parser.finish()

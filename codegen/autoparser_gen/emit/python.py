@@ -116,6 +116,7 @@ def _is_standard(module: str) -> bool:
 def _public() -> str:
     names = [
         "Delta",
+        "LimitError",
         "Message",
         "ParseError",
         "Parser",

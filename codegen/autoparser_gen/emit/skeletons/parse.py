@@ -19,13 +19,24 @@ def parse(
     partial: bool = False,
     strict: bool = False,
     make_id: Callable[[], str] | None = None,
+    max_calls: int | None = None,
+    max_arguments: int | None = None,
 ) -> Message:
     """Parse a model's whole output; the arguments are those of `Parser`.
 
     With `partial` the text is the beginning of an output, and a call in progress is included.
-    Raises ParseError only with `strict`, where the text leaves the format.
+    Raises ParseError only with `strict`, where the text leaves the format, and LimitError only
+    with `max_calls` or `max_arguments`, where it has more.
     """
-    parser = Parser(tools=tools, prompt=prompt, reasoning=reasoning, strict=strict, make_id=make_id)
+    parser = Parser(
+        tools=tools,
+        prompt=prompt,
+        reasoning=reasoning,
+        strict=strict,
+        make_id=make_id,
+        max_calls=max_calls,
+        max_arguments=max_arguments,
+    )
     parser.feed(text)
     if not partial:
         parser.finish()
