@@ -6,9 +6,11 @@ import inspect
 import re
 
 import pytest
+import test_hostile_requests as hostile_requests
 import test_hostile_schemas as schemas
 import test_hostile_templates as hostile_templates
 import test_injection as injection
+import test_limits_of_outputs as limits_of_outputs
 import test_nothing_lost as nothing_lost
 from conftest import ROOT
 
@@ -24,7 +26,10 @@ ALL_SCHEMAS = len(schemas.TAKEN) + len(schemas.EITHER) + len(schemas.REFUSED)
     "claim",
     [
         f"{len(hostile_templates.LIMITED)} chat templates that loop",
+        f"{len(hostile_templates.LONG_TURNS) + 1} that render turns too long or too deep",
         f"{len(hostile_templates.REFUSED)} attempts",
+        f"{len(hostile_requests.REQUESTS)} tool lists in {len(hostile_requests.STEMS)} formats",
+        f"{len(limits_of_outputs.CALLS)} formats, cut in every way",
         f"{len(injection.HOSTILE)} hostile texts in {len(injection.PLACES)} places",
         f"the same {len(injection.HOSTILE)} texts",
         f"{ALL_SCHEMAS} schemas in {len(schemas.FORMS)} formats",
