@@ -223,7 +223,7 @@ WRONG_USE: dict[str, tuple[list[object], str]] = {
     "target without printing": ([HERMES, "-o", "x.py", "--target", "lark"], "--target goes with"),
     "unknown option": ([HERMES, "--nosuch"], "No such option"),
     "json without inspect": ([HERMES, "--json"], "--json goes with --inspect"),
-    "inspect with output": ([HERMES, "--inspect", "-o", "x.py"], "--inspect writes nothing"),
+    "inspect with output": ([HERMES, "--inspect", "-o", "x.py"], "--inspect generates nothing"),
     "a folder into a file": ([HERMES.parent, "-o", "x.py"], "name a folder"),
     "printing a folder": ([HERMES.parent, "-o", "-", "--target", "lark"], "give one -o"),
     "printing a folder, without target": ([HERMES.parent, "-o", "-"], "is a folder: -o - prints"),

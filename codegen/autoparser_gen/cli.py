@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -119,6 +121,9 @@ def _options_of_inputs(function: _Function) -> _Function:
     help="Show the assistant's turn with the markers in it, and how every field was found.",
 )
 @click.option("--json", "as_json", is_flag=True, help="With --inspect: print JSON.")
+@click.option(
+    "--html", type=_path, metavar="FILE", help="With --inspect: write it all to one page; - prints."
+)
 @click.option("--tools", type=_path, help="OpenAI tool list (JSON): grammars for these tools only.")
 @click.option(
     "--tool-choice",
@@ -172,6 +177,8 @@ def command(chat_template: Path, **given: Any) -> int:
         raise UsageError(
             "--json goes with --inspect; for the analysis in a file, use -o FILE.json."
         )
+    if given["html"]:
+        raise UsageError("--html goes with --inspect.")
     return _generate(_requests(chat_template, options, given), chat_template, given)
 
 
@@ -308,15 +315,47 @@ def _generate(requests: list[Request], source: Path, given: dict[str, Any]) -> i
 def _inspect(source: Path, options: Options, given: dict[str, Any]) -> int:
     from autoparser_gen import inspect, request
 
-    for name in ("outputs", "target", "check", "force"):
+    for name in ("outputs", "target", "check"):
         if given[name]:
-            raise UsageError("--inspect writes nothing; leave out -o, --target, --check, --force.")
+            raise UsageError("--inspect generates nothing; leave out -o, --target, --check.")
+    if given["html"]:
+        return _report(source, options, given)
+    if given["force"]:
+        raise UsageError("--inspect without --html writes nothing; leave out --force.")
     if not request.is_folder(source):
-        _print(inspect.one(source, options, as_json=given["as_json"]))
+        as_json, colour = given["as_json"], _shows_colour()
+        _print(inspect.one(source, options, as_json=as_json, colour=colour))
         return 0
     sources = request.chat_templates_in(source)
     _print(inspect.several(sources, options, _pool(source, given), as_json=given["as_json"]))
     return 0
+
+
+def _report(source: Path, options: Options, given: dict[str, Any]) -> int:
+    """Write the page that `--html` names, or print it."""
+    from autoparser_gen import pipeline, report, request, write
+
+    html: Path = given["html"]
+    if given["as_json"]:
+        raise UsageError("--html and --json do not go together. Run --inspect once for each.")
+    if request.is_folder(source):
+        raise UsageError(f"{source} is a folder of chat templates; --html shows one of them.")
+    found = pipeline.find_format(source, options)
+    with contextlib.closing(found.prober.renderer):
+        text = report.page(source, found, options)
+    if html == request.STANDARD_OUTPUT:
+        _print(text)
+        return 0
+    changes = write.plan({html: text}, force=given["force"])
+    write.apply(changes)
+    _print("".join(f"{printable(line)}\n" for line in write.report(changes, [], check=False)))
+    return 0
+
+
+def _shows_colour() -> bool:
+    """Whether standard output is a terminal whose user wants colour (https://no-color.org)."""
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return wanted and sys.stdout.isatty()
 
 
 def _pool(source: Path, given: dict[str, Any]) -> Pool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from enum import Enum
 from typing import Any
 
 from autoparser_gen.analysis.as_json import json_text
+from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.chat_template import UNKNOWN_TOKENS
 from autoparser_gen.header import printable
 
@@ -67,3 +69,11 @@ def quoted(value: Any) -> str:
     for name, placeholder in UNKNOWN_TOKENS.items():
         text = text.replace(placeholder, f"{{{name}}}")
     return f'"{printable(text)}"'
+
+
+def fields(analysis: Analysis) -> Iterator[tuple[str, Any]]:
+    """Every field of the analysis by its path, in order."""
+    data = asdict(analysis)
+    for name in ("source", "sha256", "evidence", "notes"):
+        del data[name]
+    yield from flatten("", data)

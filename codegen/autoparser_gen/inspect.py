@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import functools
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import click
+
 from autoparser_gen.analysis.as_json import json_text, to_json
 from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.errors import AutoparserError, InternalError, VerificationError
-from autoparser_gen.fields import flatten, is_unset, quoted
+from autoparser_gen.fields import fields, is_unset, quoted
 from autoparser_gen.header import printable
 from autoparser_gen.pipeline import Format, Generated, find_format, generate
 from autoparser_gen.pool import Pool
@@ -26,6 +28,13 @@ CALLS = tuple(
 # Parts of an analysis whose texts stand in the turn. The joints and prompts repeat them.
 MARKED = ("assistant_header", "reasoning", "content", "tools", "headers", "end_of_turn")
 
+# How a terminal shows what belongs to each part of a message; names say the same without colour.
+COLOURS: dict[str, dict[str, Any]] = {
+    "reasoning": {"fg": "magenta"},
+    "content": {"fg": "green"},
+    "tools": {"fg": "cyan", "bold": True},
+    "turn": {"fg": "yellow"},
+}
 
 HEADINGS = ("chat template", "result", "reasoning", "content", "calls", "turns", "remarks")
 
@@ -54,12 +63,15 @@ class Row:
     error: str = ""
 
 
-def one(source: Path, options: Options, *, as_json: bool) -> str:
-    """A report on one chat template. Raises AutoparserError where there is nothing to report."""
+def one(source: Path, options: Options, *, as_json: bool, colour: bool = False) -> str:
+    """A report on one chat template, in a terminal's colours or without.
+
+    Raises AutoparserError where there is nothing to report.
+    """
     found = find_format(source, options)
     if as_json:
         return to_json(found.analysis)
-    return "".join(f"{line}\n" for line in _lines(found))
+    return "".join(f"{line}\n" for line in _lines(found, colour))
 
 
 def several(sources: Sequence[Path], options: Options, pool: Pool, *, as_json: bool) -> str:
@@ -135,12 +147,10 @@ def pieces(turn: Turn, analysis: Analysis) -> list[Piece]:
     return found
 
 
-def fields(analysis: Analysis) -> Iterator[tuple[str, Any]]:
-    """Every field of the analysis by its path, in order."""
-    data = asdict(analysis)
-    for name in ("source", "sha256", "evidence", "notes"):
-        del data[name]
-    yield from flatten("", data)
+def part_of(piece: Piece) -> str:
+    """What a piece of the turn belongs to: reasoning, content, tools, turn, "" for its own text."""
+    first = piece.field.split(".")[0]
+    return first if first in ("reasoning", "content", "tools") else "turn" if first else ""
 
 
 def full_turn(prober: Prober) -> Turn | None:
@@ -154,23 +164,35 @@ def full_turn(prober: Prober) -> Turn | None:
     return None
 
 
-def _lines(found: Format) -> Iterator[str]:
+def _lines(found: Format, colour: bool) -> Iterator[str]:
+    def painted(text: str, **style: Any) -> str:
+        return click.style(text, **style) if colour and text and style else text
+
     analysis = found.analysis
     everything = list(fields(analysis))
     unset = [path for path, value in everything if is_unset(value)]
     shown = [(path, value) for path, value in everything if path not in unset]
     width = max(len(path) for path, _ in shown) + 2
-    yield f"{printable(analysis.source)}  sha256 {analysis.sha256}"
-    yield "\nThe assistant's turn, with the name of each marker where it stands:\n"
+    yield f"{painted(printable(analysis.source), bold=True)}  sha256 {analysis.sha256}"
+    yield _heading(painted, "The assistant's turn, with the name of each marker where it stands:")
     turn = full_turn(found.prober)
     for piece in pieces(turn, analysis) if turn else ():
-        yield f"  {piece.field:<{width}}{quoted(piece.text)}"
-    yield "\nFields, each with the comparison that found it:\n"
+        style = COLOURS.get(part_of(piece), {})
+        yield f"  {piece.field:<{width}}{painted(quoted(piece.text), **style)}"
+    yield _heading(painted, "Fields, each with the comparison that found it:")
     for path, value in shown:
-        yield f"  {path:<{width}}{quoted(value):<34}  {_evidence(analysis, path)}".rstrip()
-    yield "\nFields that this format does not use:\n"
+        cell, evidence = quoted(value), printable(analysis.evidence.get(path, ""))
+        gap = " " * max(34 + 2 - len(cell), 2) if evidence else ""
+        style = COLOURS.get(path.split(".")[0], {})
+        yield f"  {path:<{width}}{painted(cell, **style)}{gap}{painted(evidence, dim=True)}"
+    yield _heading(painted, "Fields that this format does not use:")
     yield textwrap.fill(", ".join(unset), 100, initial_indent="  ", subsequent_indent="  ")
-    yield from (f"\nNote: {printable(note)}" for note in analysis.notes)
+    for note in analysis.notes:
+        yield f"\n{painted('Note:', bold=True, fg='yellow')} {printable(note)}"
+
+
+def _heading(painted: Callable[..., str], text: str) -> str:
+    return f"\n{painted(text, bold=True)}\n"
 
 
 def _markers(analysis: Analysis) -> list[tuple[str, str]]:
@@ -194,10 +216,6 @@ def _delimits(path: str, value: str) -> bool:
         and last not in ("mode", "pos", "value_syntax", "item_tag")
         and not (last.endswith("_field"))
     )
-
-
-def _evidence(analysis: Analysis, path: str) -> str:
-    return printable(analysis.evidence.get(path, ""))
 
 
 def _cells(row: Row) -> tuple[str, ...]:
