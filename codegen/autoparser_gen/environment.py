@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import datetime
+import functools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jinja2
@@ -77,32 +78,30 @@ def parse_chat_template(text: str) -> jinja2.nodes.Template:
     return _environment(jinja2.sandbox.ImmutableSandboxedEnvironment).parse(text)
 
 
-def compile_chat_template(text: str) -> list[jinja2.Template]:
-    """The chat template for each sandbox to try, the strict one first.
+class CompiledChatTemplate:
+    """A chat template compiled for Jinja's strict sandbox, and for the one that lets lists change.
 
-    Some chat templates append to lists, which only the mutable sandbox allows.
+    Raises what Jinja raises.
     """
-    return [
-        _environment(base).from_string(text)
-        for base in (
-            jinja2.sandbox.ImmutableSandboxedEnvironment,
-            jinja2.sandbox.SandboxedEnvironment,
-        )
-    ]
 
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._strict = _environment(jinja2.sandbox.ImmutableSandboxedEnvironment).from_string(text)
 
-def render(templates: Sequence[jinja2.Template], variables: Mapping[str, Any], limit: int) -> str:
-    """The text of the first sandbox that allows what the chat template does.
+    @functools.cached_property
+    def _mutable(self) -> jinja2.Template:
+        # Few chat templates append to lists, so most are compiled once.
+        return _environment(jinja2.sandbox.SandboxedEnvironment).from_string(self._text)
 
-    Raises TooLong beyond `limit` characters, and whatever the chat template raises.
-    """
-    *strict, mutable = templates
-    for template in strict:
+    def render(self, variables: Mapping[str, Any], limit: int) -> str:
+        """The text of the first sandbox that allows what the chat template does.
+
+        Raises TooLong beyond `limit` characters, and whatever the chat template raises.
+        """
         try:
-            return _render(template, variables, limit)
+            return _render(self._strict, variables, limit)
         except jinja2.exceptions.SecurityError:
-            continue
-    return _render(mutable, variables, limit)
+            return _render(self._mutable, variables, limit)
 
 
 def _render(template: jinja2.Template, variables: Mapping[str, Any], limit: int) -> str:

@@ -22,9 +22,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
-from autoparser_gen.environment import TooLong, compile_chat_template, render
+from autoparser_gen.environment import CompiledChatTemplate, TooLong
 from autoparser_gen.errors import LimitError
 from autoparser_gen.limits import MIB, Limits
 
@@ -138,20 +136,20 @@ def _serve(connection: Connection, text: str, limits: Limits) -> None:
     """The child: compile, say so, then answer each set of variables with a text."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when this ends
     _limit_memory(limits.memory)
-    templates: list[jinja2.Template] = []
+    compiled: list[CompiledChatTemplate] = []
 
-    def compile_all() -> str:
+    def compile_it() -> str:
         # Compiling evaluates what is constant, so this too can take any time and memory.
-        templates.extend(compile_chat_template(text))
+        compiled.append(CompiledChatTemplate(text))
         return ""
 
-    connection.send_bytes(_attempt(compile_all).encode())
-    while templates:
+    connection.send_bytes(_attempt(compile_it).encode())
+    while compiled:
         try:
             variables = json.loads(connection.recv_bytes())
         except EOFError:
             return
-        answer = _attempt(functools.partial(render, templates, variables, limits.output * MIB))
+        answer = _attempt(functools.partial(compiled[0].render, variables, limits.output * MIB))
         connection.send_bytes(answer.encode())
 
 
