@@ -69,3 +69,23 @@ def test_a_bad_line_is_an_error_in_its_place(tmp_path: Path) -> None:
     found, said, status = _run(module, [b'"one"', *bad, b'"two"'])
     assert ["error" in line for line in found] == [False] + [True] * len(bad) + [False]
     assert (said, status) == (f"{len(bad) + 2} outputs, {len(bad)} errors\n", 1)
+
+
+def test_a_reader_that_goes_away(tmp_path: Path) -> None:
+    module = tmp_path / "qwen3_parser.py"
+    analysis = pipeline.find_format(SOURCES["qwen3"], Options()).analysis
+    module.write_text(python.emit(analysis, []), encoding="utf-8")
+    lines = b'"one"\n' * 5_000  # more than a pipe and the module's own buffer hold
+    with subprocess.Popen(
+        [sys.executable, "-I", str(module)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        process.stdin.write(lines)
+        process.stdin.close()
+        assert process.stderr.read() == b""

@@ -177,29 +177,27 @@ def test_it_stands_alone(qwen3: Page) -> None:
     harmless(qwen3)
 
 
-# A closer inside a marker of tags makes these ambiguous, which is refused.
-NOT_IN_TAGS = ("the end of the head", "the end of a title")
+# In markers of tags there is less room, and a closer in one would make them ambiguous.
+ALL_VISIBLE = "".join(text for kind, text in IN_HTML.items() if kind != "what is hidden")
+PAGES = {
+    "in tags": (in_tags, IN_HTML["an image"]),
+    "hidden in tags": (in_tags, IN_HTML["what is hidden"]),
+    "in JSON": (in_json, ALL_VISIBLE[:90]),
+    "in a note": (unreadable, ALL_VISIBLE + IN_HTML["what is hidden"]),
+}
 
 
-@pytest.mark.parametrize(
-    ("place", "kind"),
-    [
-        (place, kind)
-        for place in (in_tags, in_json, unreadable)
-        for kind in IN_HTML
-        if place is not in_tags or kind not in NOT_IN_TAGS
-    ],
-)
-def test_texts_of_strangers_are_text(place: object, kind: str, tmp_path: Path) -> None:
-    assert callable(place)
-    source = tmp_path / f"{IN_HTML[kind][:40].replace('/', '')}.jinja".translate(
-        {0: None, 0xD800: None}
-    )
-    source.write_text(place(IN_HTML[kind]), encoding="utf-8")
+@pytest.mark.parametrize("case", PAGES)
+def test_texts_of_strangers_are_text(case: str, tmp_path: Path) -> None:
+    place, hostile = PAGES[case]
+    # A file's name may hold all but what a file system refuses.
+    name = "".join(char for char in hostile[:40] if char not in "/\0\ud800")
+    source = tmp_path / f"{name}.jinja"
+    source.write_text(place(hostile), encoding="utf-8")
     found = page(source, verify=False)
     harmless(found)
     if place is not unreadable:
-        expected = Page(f"<p>{shown(IN_HTML[kind])}</p>").elements[0].text
+        expected = Page(f"<p>{shown(hostile)}</p>").elements[0].text
         (turn,) = found.all("pre", "turn")
         assert f"<c{expected}>" in turn.text
 

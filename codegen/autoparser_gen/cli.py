@@ -67,6 +67,7 @@ def _options_of_inputs(function: _Function) -> _Function:
                 type=click.FloatRange(min=0, min_open=True),
                 default=DEFAULT_LIMITS.seconds,
                 show_default=True,
+                metavar="SECONDS",
                 help="How long all renderings of a chat template may take together.",
             ),
             click.option(
