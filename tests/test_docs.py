@@ -39,7 +39,7 @@ def like(expected: str, printed: str) -> bool:
 
 def test_the_tutorial(tmp_path: Path) -> None:
     """Its commands, one after the other, print what it says they print."""
-    (tmp_path / "templates").symlink_to(ROOT / "templates")
+    (tmp_path / "templates").symlink_to(ROOT / "templates")  # what it copies after installing
     folder = Path(sys.executable).parent
     environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
     blocks = FENCE.findall((DOCS / "tutorial.md").read_text("utf-8"))

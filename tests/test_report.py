@@ -29,7 +29,7 @@ IN_HTML = {  # short enough for markers that stand side by side
     "an image": '<img src=x onerror="f()">',
     "attributes": "\" onload='f()' y=`z`",
     "entities": "&lt;&amp;lt;&#0;&quot;",
-    "a comment": "<!-- --><![CDATA[]]>",
+    "a comment in HTML": "<!-- --><![CDATA[]]>",
     "what is hidden": "a\0b\u202ec\u2066d\u200be\x1b[2Jf\ud800g\u2028h\ufeffi\U000e0041j",
 }
 HAVE_NO_END = {"meta", "circle", "path", "rect", "br"}
@@ -202,9 +202,12 @@ def test_texts_of_strangers_are_text(case: str, tmp_path: Path) -> None:
         assert f"<c{expected}>" in turn.text
 
 
-@pytest.mark.parametrize("kind", [*HOSTILE, *IN_HTML])
+TEXTS = {**HOSTILE, **IN_HTML}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
 def test_every_character_is_there(kind: str) -> None:
-    text = {**HOSTILE, **IN_HTML}[kind]
+    text = TEXTS[kind]
     markup = str(shown(text))
     assert not {char for char in markup if not visible(char) and char != "\n"}
     parts = Page(f"<p>{markup}</p>")

@@ -12,6 +12,7 @@ import test_hostile_templates as hostile_templates
 import test_injection as injection
 import test_limits_of_outputs as limits_of_outputs
 import test_nothing_lost as nothing_lost
+import test_report as report
 from conftest import ROOT
 
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
@@ -32,6 +33,7 @@ ALL_SCHEMAS = len(schemas.TAKEN) + len(schemas.EITHER) + len(schemas.REFUSED)
         f"{len(limits_of_outputs.CALLS)} formats, cut in every way",
         f"{len(injection.HOSTILE)} hostile texts in {len(injection.PLACES)} places",
         f"the same {len(injection.HOSTILE)} texts",
+        f"{len(report.PAGES)} pages full of hostile texts; the escapes alone: {len(report.TEXTS)} texts",
         f"{ALL_SCHEMAS} schemas in {len(schemas.FORMS)} formats",
         f"{len(schemas.UNCHECKED)} of the {ALL_SCHEMAS} above",
         f"{DEFAULT_OUTPUTS:,} outputs in each run",
