@@ -11,6 +11,7 @@ import pytest
 from odd_templates import CONTENT, JSON_CALL, calls, chat
 
 from autoparser_gen.chat_template import ChatTemplate, Renderer
+from autoparser_gen.environment import CompiledChatTemplate
 from autoparser_gen.errors import AnalysisError, AutoparserError, ChatTemplateError, LimitError
 from autoparser_gen.limits import Limits
 from autoparser_gen.pipeline import generate
@@ -87,9 +88,7 @@ def test_a_limit_stays_reached() -> None:
 
 def test_a_chat_template_that_kills_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
     # Nothing that Jinja allows is known to do this; a bug of the interpreter may.
-    import autoparser_gen.sandbox as sandbox
-
-    monkeypatch.setattr(sandbox.CompiledChatTemplate, "render", lambda *_: os._exit(11))
+    monkeypatch.setattr(CompiledChatTemplate, "render", lambda *_: os._exit(11))
     with pytest.raises(LimitError, match=r"hostile\.jinja: .*status 11"):
         _render("")
 
