@@ -138,6 +138,11 @@ def _options_of_inputs(function: _Function) -> _Function:
 @click.option(
     "--special-tokens", is_flag=True, help="Lark with special tokens as llguidance has them."
 )
+@click.option(
+    "--with-grammar",
+    is_flag=True,
+    help="A parser module that prints grammars for the tools of a request: gbnf() and lark().",
+)
 @click.option("--no-verify", is_flag=True, help="Write what was not verified; the header says so.")
 @click.option("--force", is_flag=True, help="Replace files that were not generated.")
 @_options_of_inputs
@@ -243,6 +248,7 @@ def _options(given: dict[str, Any]) -> Options:
         lazy=given["lazy"],
         portable=given["portable"],
         special_tokens=given["special_tokens"],
+        with_grammar=given["with_grammar"],
         verify=not given["no_verify"],
     )
 
@@ -265,6 +271,8 @@ def _requests(source: Path, options: Options, given: dict[str, Any]) -> list[Req
         raise UsageError("nothing to do: name a file to write with -o, or look with --inspect.")
     if not request.is_folder(source):
         wanted = request.outputs_for_file(outputs, given["target"])
+        if options.with_grammar:
+            request.require_module(wanted)
         requests = [request.Request(source, wanted, options)]
         others = [given[name] for name in ("tools", "response_schema") if given[name]]
         request.require_inputs_kept(others, requests)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autoparser_gen import chat_template, containers, verify
@@ -17,7 +17,7 @@ from autoparser_gen.header import header
 from autoparser_gen.pool import Pool
 from autoparser_gen.probe import Prober, needles
 from autoparser_gen.request import Options, Output, Request
-from autoparser_gen.targets import TARGETS, Draft
+from autoparser_gen.targets import TARGETS, Draft, GrammarCommands
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,8 @@ def _generate(request: Request, found: Format) -> Generated:
     files = {output.path: _emit(output, request, found, grammar) for output in request.outputs}
     # Verify: what was emitted reads the chat template's own renderings back.
     report = verify_files(files, request, found) if request.options.verify else None
+    if request.options.verify:
+        _verify_grammars(files, request, found, grammar)
     origin = found.chat_template.origin
     return Generated(files, found.analysis, grammar.warnings, report, origin)
 
@@ -117,6 +119,20 @@ def verify_files(files: Mapping[Path, str], request: Request, found: Format) -> 
     return verify.verify(found.prober, found.analysis, verify.Subject(module, lark))
 
 
+def _verify_grammars(
+    files: Mapping[Path, str], request: Request, found: Format, grammar: ResponseGrammar
+) -> None:
+    """Modules that print grammars print those of this request. Raises VerificationError."""
+    options = request.options.with_plain_names()
+    same = replace(request, options=options)
+    for output in request.outputs:
+        if options.with_grammar and output.target.prints:
+            module = verify.Subject(files[output.path], "").load_module(request.source.name)
+            for name in output.target.prints:
+                expected = _emit(output.like(name), same, found, grammar)
+                verify.check_grammar(module, name, options, expected)
+
+
 def generate_all(requests: Sequence[Request], pool: Pool) -> list[Generated]:
     """Generate for each request. Raises the error, or a FolderError where there are several."""
     results = pool.map(attempt, requests)
@@ -140,12 +156,15 @@ def attempt(request: Request) -> Generated | AutoparserError:
 
 def _emit(output: Output, request: Request, found: Format, grammar: ResponseGrammar) -> str:
     options, name = request.options, found.chat_template.name
+    unknown = _unknown_tokens(found)
+    commands = _grammar_commands(output, options, unknown)
+    flags = ["--with-grammar"] if commands else []
     lines = header(
         format_version=FORMAT_VERSION,
         source=name,
         sha256=found.chat_template.sha256,
-        command=["autoparser-gen", name, *output.words(), *options.words()],
-        unknown=_unknown_tokens(found),
+        command=["autoparser-gen", name, *output.words(), *options.words(), *flags],
+        unknown=unknown,
         verified=options.verify,
     )
     draft = Draft(
@@ -155,8 +174,19 @@ def _emit(output: Output, request: Request, found: Format, grammar: ResponseGram
         options.portable,
         options.special_tokens,
         found.chat_template.special,
+        commands,
     )
     return output.target.emit(draft)
+
+
+def _grammar_commands(
+    output: Output, options: Options, unknown: Sequence[str]
+) -> GrammarCommands | None:
+    """The commands that print what a module prints; None where it is to print nothing."""
+    if not options.with_grammar or not output.target.prints:
+        return None
+    outputs = {target: output.like(target).words() for target in output.target.prints}
+    return GrammarCommands(outputs, options.of_chat_template(), unknown)
 
 
 def _unknown_tokens(found: Format) -> list[str]:

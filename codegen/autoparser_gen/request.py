@@ -7,12 +7,13 @@ import keyword
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from autoparser_gen.containers import is_model_folder
 from autoparser_gen.errors import UsageError
+from autoparser_gen.header import option_words
 from autoparser_gen.limits import DEFAULT_LIMITS, Limits
 from autoparser_gen.targets import TARGETS, Target
 
@@ -43,6 +44,7 @@ class Options:
     lazy: bool = False
     portable: bool = False
     special_tokens: bool = False
+    with_grammar: bool = False
     verify: bool = True
     limits: Limits = DEFAULT_LIMITS  # of rendering; they change no output
 
@@ -54,27 +56,37 @@ class Options:
 
     def words(self) -> list[str]:
         """The options as the words of a command that gives the same output."""
-        values: dict[str, str | None] = {
+        return option_words(
+            {
+                **self.of_chat_template(),
+                "--tools": self.tools.name if self.tools else None,
+                "--tool-choice": None if self.tool_choice == "auto" else self.tool_choice,
+                "--response-schema": self.response_schema.name if self.response_schema else None,
+                "--thinking": {None: None, True: "on", False: "off"}[self.thinking],
+                "--no-parallel-tool-calls": not self.parallel,
+                "--lazy": self.lazy,
+                "--portable": self.portable,
+                "--special-tokens": self.special_tokens,
+            }
+        )
+
+    def with_plain_names(self) -> Options:
+        """The same options, with the names that a generated module gives to files."""
+        return replace(
+            self,
+            tools=self.tools and JsonFile("tools.json", self.tools.value),
+            response_schema=self.response_schema
+            and JsonFile("schema.json", self.response_schema.value),
+        )
+
+    def of_chat_template(self) -> dict[str, str | bool | None]:
+        """The options that say how the chat template is read, whatever is asked of a model."""
+        return {
             "--variant": self.variant,
             "--bos-token": self.bos_token,
             "--eos-token": self.eos_token,
-            "--tools": self.tools.name if self.tools else None,
-            "--tool-choice": None if self.tool_choice == "auto" else self.tool_choice,
-            "--response-schema": self.response_schema.name if self.response_schema else None,
-            "--thinking": {None: None, True: "on", False: "off"}[self.thinking],
+            "--no-verify": not self.verify,
         }
-        words = [
-            word for name, value in values.items() if value is not None for word in (name, value)
-        ]
-        for flag, is_set in (
-            ("--no-parallel-tool-calls", not self.parallel),
-            ("--lazy", self.lazy),
-            ("--portable", self.portable),
-            ("--special-tokens", self.special_tokens),
-            ("--no-verify", not self.verify),
-        ):
-            words += [flag] if is_set else []
-        return words
 
 
 @dataclass(frozen=True)
@@ -89,6 +101,12 @@ class Output:
         if self.path == STANDARD_OUTPUT:
             return ["-o", "-", "--target", self.target.name]
         return ["-o", self.path.name]
+
+    def like(self, target: str) -> Output:
+        """An output of another target, beside this one."""
+        other = TARGETS[target]
+        printed = self.path == STANDARD_OUTPUT
+        return Output(self.path if printed else self.path.with_suffix(other.suffix), other)
 
 
 @dataclass(frozen=True)
@@ -111,13 +129,21 @@ def outputs_for_file(paths: Iterable[Path], target: str | None) -> tuple[Output,
         outputs[path] = Output(path, chosen)
         if path != STANDARD_OUTPUT:
             for companion in chosen.companions:
-                beside = path.with_suffix(TARGETS[companion].suffix)
-                outputs.setdefault(beside, Output(beside, TARGETS[companion]))
+                beside = outputs[path].like(companion)
+                outputs.setdefault(beside.path, beside)
     if target is not None and STANDARD_OUTPUT not in outputs:
         raise UsageError("--target goes with -o -, which prints; a file's suffix says its target.")
     if STANDARD_OUTPUT in outputs and len(outputs) > 1:
         raise UsageError("-o - prints one target and goes with no other -o. Run it apart.")
     return tuple(outputs.values())
+
+
+def require_module(outputs: Iterable[Output]) -> None:
+    """Raise UsageError where none of the outputs can print grammars."""
+    if not any(output.target.prints for output in outputs):
+        raise UsageError(
+            "--with-grammar goes with a parser module, which will print grammars: -o FILE.py."
+        )
 
 
 def require_inputs_kept(inputs: Iterable[Path], requests: Iterable[Request]) -> None:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from autoparser_gen.analysis.model import Analysis
     from autoparser_gen.grammar.ir import ResponseGrammar
+
+
+@dataclass(frozen=True)
+class GrammarCommands:
+    """What a module that prints grammars writes into their headers: the words of commands."""
+
+    outputs: Mapping[str, Sequence[str]]  # by target
+    options: Mapping[str, str | bool | None]  # that say how the chat template was read
+    unknown: Sequence[str]  # special tokens that were left out
 
 
 @dataclass(frozen=True)
@@ -21,6 +30,7 @@ class Draft:
     portable: bool = False
     special_tokens: bool = False
     special: frozenset[str] | None = None  # as in ChatTemplate
+    grammar_commands: GrammarCommands | None = None  # of a module that prints grammars
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,7 @@ class Target:
     what: str  # for people
     emit: Callable[[Draft], str]
     companions: tuple[str, ...] = ()  # targets that are written beside it
+    prints: tuple[str, ...] = ()  # targets that it can print itself, with --with-grammar
 
 
 # Back ends are imported when they run, so that asking for help or one target costs no other.
@@ -41,7 +52,8 @@ class Target:
 def _python(draft: Draft) -> str:
     from autoparser_gen.emit import python
 
-    return python.emit(draft.analysis, list(draft.header), draft.special)
+    header = list(draft.header)
+    return python.emit(draft.analysis, header, draft.special, draft.grammar_commands)
 
 
 def _lark(draft: Draft) -> str:
@@ -71,7 +83,15 @@ def _json(draft: Draft) -> str:
 TARGETS: dict[str, Target] = {
     target.name: target
     for target in (
-        Target("python", ".py", "{stem}_parser.py", "parser module", _python, ("lark",)),
+        Target(
+            "python",
+            ".py",
+            "{stem}_parser.py",
+            "parser module",
+            _python,
+            ("lark",),
+            ("gbnf", "lark"),
+        ),
         Target("lark", ".lark", "{stem}_parser.lark", "Lark grammar", _lark),
         Target("gbnf", ".gbnf", "{stem}.gbnf", "GBNF grammar", _gbnf),
         Target("json", ".json", "{stem}.json", "analysis", _json),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from autoparser_gen.analysis.model import Analysis
-from autoparser_gen.emit.regex import printable, regex, text_token
+from autoparser_gen.emit.regex import printable_char, regex, text_token
 from autoparser_gen.grammar.fuse import fuse
 from autoparser_gen.grammar.ir import (
     Alt,
@@ -176,7 +176,7 @@ def _special_tokens(analysis: Analysis) -> frozenset[str]:
 
 def lark_string(text: str) -> str:
     """A string literal of Lark."""
-    return '"' + "".join(_LARK_ESCAPES.get(char) or printable(char) for char in text) + '"'
+    return '"' + "".join(_LARK_ESCAPES.get(char) or printable_char(char) for char in text) + '"'
 
 
 def _delimited(pattern: str) -> str:

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from enum import Enum
 from functools import lru_cache
-from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 from autoparser_gen.analysis.as_json import triggers
 from autoparser_gen.analysis.model import FORMAT_VERSION, Analysis, CallIdPosition
+from autoparser_gen.emit.carried import (
+    PACKAGE,
+    Carried,
+    Source,
+    carried_for,
+    names_given_twice,
+    source_of,
+)
 from autoparser_gen.emit.describe import describe
 from autoparser_gen.emit.quoting import code_points, one_line, python_string
 from autoparser_gen.emit.skeletons.tables import Go, Region
+from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.table_builder import Marker, Tables
 from autoparser_gen.grammar.tables import build_tables
+
+if TYPE_CHECKING:
+    from autoparser_gen.targets import GrammarCommands
 
 # Which skeleton a decoder stands in, and which others that one needs before it.
 _DECODERS = {
@@ -35,29 +48,36 @@ _DECODERS = {
 }
 
 
-def emit(analysis: Analysis, header: Sequence[str], special: frozenset[str] | None = None) -> str:
+def emit(
+    analysis: Analysis,
+    header: Sequence[str],
+    special: frozenset[str] | None = None,
+    commands: GrammarCommands | None = None,
+) -> str:
     """The module's text, formatted.
 
     `header` holds the comment lines at its top, without the leading "#". `special` holds the
-    tokens that a detokenizer drops by default, None where that is not known.
+    tokens that a detokenizer drops by default, None where that is not known. With `commands` the
+    module prints grammars.
     """
     tables = build_tables(analysis)
     blocks = ["tables", "runtime"]
     for decoder in tables.decoders.values():
         blocks += [block for block in _DECODERS[decoder] if block not in blocks]
     blocks.append("parse")
+    carried = carried_for(f"{PACKAGE}.emit.skeletons.grammars") if commands else Carried()
     head = "\n".join(
         [
             *(f"# {one_line(line)}".rstrip() for line in header),
             _docstring(analysis),
             "from __future__ import annotations\n",
-            _imports([*blocks, "command"]),
-            _public(),
+            _imports([*blocks, *(["grammars"] if commands else []), "command"], carried),
+            _public(with_grammar=commands is not None),
             _constants(analysis, tables, special),
         ]
     )
     table = "\n".join([_regions(tables), _transitions(tables)])
-    return (
+    text = (
         "\n\n\n".join(
             [
                 _formatted(head),
@@ -65,11 +85,32 @@ def emit(analysis: Analysis, header: Sequence[str], special: frozenset[str] | No
                 _formatted(table),
                 *(_block(block) for block in blocks[1:]),
                 _formatted(_registry(tables)),
+                *(_grammars(analysis, carried, commands) if commands else []),
                 _block("command"),
             ]
         )
         + "\n"
     )
+    if commands and (twice := names_given_twice(text)):
+        raise GrammarError(f"two parts of the module define {', '.join(twice)}.")
+    return text
+
+
+def _grammars(analysis: Analysis, carried: Carried, commands: GrammarCommands) -> Iterator[str]:
+    """What prints grammars: code of the generator, this format's analysis, and the functions."""
+    yield from carried.blocks()
+    # What was found where, and what was not, changes no grammar.
+    bare = replace(analysis, evidence={}, notes=())
+    options = {name: value for name, value in commands.options.items() if value}
+    lines = [
+        f"ANALYSIS = {_value(bare)}",
+        f"GBNF_OUTPUT = {_value(list(commands.outputs['gbnf']))}",
+        f"LARK_OUTPUT = {_value(list(commands.outputs['lark']))}",
+        f"COMMAND_OPTIONS: dict[str, str | bool | None] = {_value(options)}",
+        f"UNKNOWN_TOKENS: list[str] = {_value(list(commands.unknown))}",
+    ]
+    yield _formatted("\n".join(["# ---- What the grammars are printed from ----\n", *lines]))
+    yield _block("grammars")
 
 
 def _formatted(text: str) -> str:
@@ -78,42 +119,35 @@ def _formatted(text: str) -> str:
     return black.format_str(text, mode=black.Mode(line_length=100)).strip("\n")
 
 
-@lru_cache
-def _source(block: str) -> str:
-    return (files("autoparser_gen.emit.skeletons") / f"{block}.py").read_text("utf-8")
+def _skeleton(block: str) -> Source:
+    return source_of(f"{PACKAGE}.emit.skeletons.{block}")
 
 
 @lru_cache
 def _block(block: str) -> str:
     """What stands between the fences of a skeleton, fences included."""
-    lines = _source(block).splitlines()
+    lines = _skeleton(block).text.splitlines()
     first = next(i for i, line in enumerate(lines) if line.startswith("# ==== Begin"))
     last = next(i for i, line in enumerate(lines) if line.startswith("# ==== End"))
     return "\n".join(lines[first : last + 1])
 
 
-def _imports(blocks: Iterable[str]) -> str:
-    """The standard library's imports of all the skeletons, merged."""
-    modules: set[str] = set()
+def _imports(blocks: Iterable[str], carried: Carried) -> str:
+    """The standard library's imports of all the skeletons and of carried code, merged."""
+    found = {item for block in blocks for item in _skeleton(block).imports} | carried.standard
+    standard = [item for item in found if not item.module.startswith(PACKAGE)]
     names: dict[str, set[str]] = {}
-    for block in blocks:
-        for node in ast.parse(_source(block)).body:
-            if isinstance(node, ast.Import):
-                modules |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module and _is_standard(node.module):
-                names.setdefault(node.module, set()).update(alias.name for alias in node.names)
-    lines = [f"import {module}" for module in sorted(modules)]
+    for item in standard:
+        if item.name:
+            names.setdefault(item.module, set()).add(item.name)
+    lines = [f"import {module}" for module in sorted({i.module for i in standard if not i.name})]
     for module in sorted(names):
-        ordered = sorted(names[module], key=lambda name: (not name[0].isupper(), name))
+        ordered = sorted(names[module], key=_public_order)
         lines.append(f"from {module} import {', '.join(ordered)}")
     return "\n".join(lines) + "\n"
 
 
-def _is_standard(module: str) -> bool:
-    return module != "__future__" and not module.startswith("autoparser_gen")
-
-
-def _public() -> str:
+def _public(*, with_grammar: bool) -> str:
     names = [
         "Delta",
         "LimitError",
@@ -126,7 +160,14 @@ def _public() -> str:
         "parse",
         "spans",
     ]
+    if with_grammar:
+        names = sorted([*names, "GrammarError", "gbnf", "lark"], key=_public_order)
     return f"__all__ = {names!r}\n"
+
+
+def _public_order(name: str) -> tuple[bool, str]:
+    """Classes before functions, each by name."""
+    return not name[0].isupper(), name
 
 
 def _docstring(analysis: Analysis) -> str:
@@ -214,15 +255,26 @@ def _constant(name: str, marker: Marker) -> str:
 
 def _value(value: object) -> str:
     """A Python literal of plain types; strings are printed as `python_string` does."""
+    if isinstance(value, Enum):
+        return f"{type(value).__name__}.{value.name}"
     if isinstance(value, str):
         return python_string(value)
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{_value(k)}: {_value(v)}" for k, v in value.items()) + "}"
+    if is_dataclass(value):
+        rows = ((item.name, getattr(value, item.name), _default(item)) for item in fields(value))
+        given = ", ".join(f"{n}={_value(v)}" for n, v, default in rows if v != default)
+        return f"{type(value).__name__}({given})"
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
     if isinstance(value, tuple):
         return "(" + ", ".join(map(_value, value)) + ("," if len(value) == 1 else "") + ")"
     return repr(value)
+
+
+def _default(item: Field[Any]) -> object:
+    """What a field of a dataclass is when it is not given."""
+    return item.default if item.default_factory is MISSING else item.default_factory()
 
 
 def _regions(tables: Tables) -> str:

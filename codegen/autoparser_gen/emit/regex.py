@@ -122,10 +122,10 @@ def escape(char: str, *, in_class: bool = False) -> str:
         return _NAMED[char]
     if char in (_CLASS_META if in_class else _META):
         return "\\" + char
-    return printable(char)
+    return printable_char(char)
 
 
-def printable(char: str) -> str:
+def printable_char(char: str) -> str:
     """A character as it is, or as an escape where it would be invisible or end a line."""
     if char == " " or char.isprintable():
         return char

@@ -9,11 +9,13 @@ from autoparser_gen.verify.check import (
     verify,
     why_unlike_output,
 )
+from autoparser_gen.verify.grammars import check_grammar
 from autoparser_gen.verify.subject import Subject, import_text
 
 __all__ = [
     "Report",
     "Subject",
+    "check_grammar",
     "grammar_text",
     "import_text",
     "prompt_before",
