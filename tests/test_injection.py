@@ -121,7 +121,8 @@ def made(place: str, hostile: str) -> Made:
     command = ["autoparser-gen", name, "-o", "x_parser.py"]
     lines = header(format_version=1, source=name, sha256=analysis.sha256, command=command)
     draft = Draft(analysis, lower(analysis), lines)
-    return Made(prober, analysis, {name: target.emit(draft) for name, target in TARGETS.items()})
+    targets = {name: target for name, target in TARGETS.items() if target.file_name}
+    return Made(prober, analysis, {name: target.emit(draft) for name, target in targets.items()})
 
 
 EVERYWHERE = pytest.mark.parametrize("place", PLACES)

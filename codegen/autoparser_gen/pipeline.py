@@ -17,7 +17,7 @@ from autoparser_gen.header import header
 from autoparser_gen.pool import Pool
 from autoparser_gen.probe import Prober, needles
 from autoparser_gen.request import Options, Output, Request
-from autoparser_gen.targets import TARGETS, Draft, GrammarCommands
+from autoparser_gen.targets import TARGETS, Asked, Draft, GrammarCommands
 
 
 @dataclass(frozen=True)
@@ -175,6 +175,12 @@ def _emit(output: Output, request: Request, found: Format, grammar: ResponseGram
         options.special_tokens,
         found.chat_template.special,
         commands,
+        Asked(
+            options.tools.value if options.tools else None,
+            options.tool_choice,
+            options.parallel,
+            options.thinking,
+        ),
     )
     return output.target.emit(draft)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autoparser_gen.analysis.model import Analysis
@@ -21,6 +21,16 @@ class GrammarCommands:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """The tools of a request, and what may be called, as in `lower`."""
+
+    tools: Any = None
+    tool_choice: str = "auto"
+    parallel: bool = True
+    thinking: bool | None = None
+
+
+@dataclass(frozen=True)
 class Draft:
     """All that a back end may print."""
 
@@ -31,6 +41,7 @@ class Draft:
     special_tokens: bool = False
     special: frozenset[str] | None = None  # as in ChatTemplate
     grammar_commands: GrammarCommands | None = None  # of a module that prints grammars
+    asked: Asked = Asked()
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,7 @@ class Target:
 
     name: str
     suffix: str
-    file_name: str  # in a folder of generated files, of the chat template's stem
+    file_name: str  # in a folder of generated files, of its stem; "" for none
     what: str  # for people
     emit: Callable[[Draft], str]
     companions: tuple[str, ...] = ()  # targets that are written beside it
@@ -80,6 +91,19 @@ def _json(draft: Draft) -> str:
     return as_json.to_json(draft.analysis)
 
 
+def _structural_tag(draft: Draft) -> str:
+    from autoparser_gen.emit import structural_tag
+
+    asked = draft.asked
+    return structural_tag.emit(
+        draft.analysis,
+        asked.tools,
+        tool_choice=asked.tool_choice,
+        parallel=asked.parallel,
+        thinking=asked.thinking,
+    )
+
+
 TARGETS: dict[str, Target] = {
     target.name: target
     for target in (
@@ -95,5 +119,8 @@ TARGETS: dict[str, Target] = {
         Target("lark", ".lark", "{stem}_parser.lark", "Lark grammar", _lark),
         Target("gbnf", ".gbnf", "{stem}.gbnf", "GBNF grammar", _gbnf),
         Target("json", ".json", "{stem}.json", "analysis", _json),
+        Target(
+            "structural-tag", ".structural_tag.json", "", "xgrammar structural tag", _structural_tag
+        ),
     )
 }

@@ -1,0 +1,137 @@
+"""xgrammar's structural tags: their shape, what cannot be one, and what xgrammar makes of them.
+
+What needs xgrammar is skipped without it; see docs/xgrammar.md.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Runner
+from engines.tool_sets import TOOL_SETS
+from engines.xgrammar_engine import structural_tag
+from formats import FORMATS
+from parsers import SOURCES
+
+from autoparser_gen import pipeline, verify
+from autoparser_gen.analysis.model import Analysis
+from autoparser_gen.emit.structural_tag import emit
+from autoparser_gen.errors import GrammarError
+from autoparser_gen.request import Options
+
+with_xgrammar = pytest.mark.skipif(
+    importlib.util.find_spec("xgrammar") is None, reason="pip install xgrammar: docs/xgrammar.md"
+)
+# One format for each way of writing calls that can be expressed.
+EXPRESSIBLE = (
+    "apertus",
+    "bielik_11b",
+    "deepseek_v3_1",
+    "functionary_v3_1",
+    "granite_4_0",
+    "kimi_k2_instruct",
+    "magistral_small_2506",
+    "minimax_m1",
+    "qwen3",
+)
+WEATHER = {"name": "weather", "parameters": {"type": "object", "properties": {"city": {}}}}
+CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
+JSON_IN_TAGS = replace(
+    FORMATS["json in tags"],
+    joints={
+        "prompt_to_call": "<tool_call>\n",
+        "call_to_call": "\n</tool_call>\n<tool_call>\n",
+        "call_to_end": "\n</tool_call><|im_end|>",
+    },
+)
+OTHER = CALL.replace("weather", "whether")
+
+
+def _tag(analysis: Analysis, tools: Any, **asked: Any) -> str:
+    plain = {"tool_choice": "auto", "parallel": True, "thinking": None}
+    return emit(analysis, tools, **{**plain, **asked})
+
+
+def test_the_shape() -> None:
+    tag = json.loads(_tag(JSON_IN_TAGS, [WEATHER], thinking=True))
+    assert tag["type"] == "structural_tag"
+    reasoning, calls = tag["format"]["elements"]
+    content = {"type": "any_text"}
+    assert reasoning == {"type": "tag", "begin": "", "content": content, "end": "</think>"}
+    assert calls["triggers"] == ["<tool_call>"]
+    assert (calls["at_least_one"], calls["stop_after_first"]) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("bare json", "no marker begins a call"),
+        ("raw values", "arguments are not written as one JSON object"),
+        ("channels", "turns are made of messages with headers"),
+        ("json array", "a call holds an id"),
+    ],
+)
+def test_what_cannot_be_expressed_is_refused(name: str, reason: str) -> None:
+    with pytest.raises(GrammarError, match=f"cannot be a structural tag: {reason}"):
+        _tag(FORMATS[name], [WEATHER])
+
+
+def test_tools_are_needed(run: Runner) -> None:
+    done = run(SOURCES["qwen3"], "-o", "x.structural_tag.json")
+    assert done.status == 3
+    assert "give --tools" in done.err
+
+
+def test_the_command(run: Runner, tmp_path: Path) -> None:
+    (tmp_path / "tools.json").write_text(json.dumps([{"type": "function", "function": WEATHER}]))
+    words = (SOURCES["qwen3"], "--tools", "tools.json", "--no-verify")
+    assert run(*words, "-o", "x.structural_tag.json").status == 0
+    text = (tmp_path / "x.structural_tag.json").read_text(encoding="utf-8")
+    assert json.loads(text)["type"] == "structural_tag"
+    assert run(*words, "-o", "-", "--target", "structural-tag").out == text
+    assert "nothing changed" in run(*words, "-o", "x.structural_tag.json").out
+
+
+@with_xgrammar
+@pytest.mark.parametrize(
+    ("asked", "good", "bad"),
+    [
+        ({}, ["Hello.", f"Hello.\n{CALL}", f"{CALL}\n{CALL}"], [CALL[:-1], OTHER]),
+        ({"tool_choice": "required"}, [CALL], ["Hello."]),
+        ({"tool_choice": "none"}, ["Hello."], [CALL]),
+        ({"parallel": False}, [CALL], [f"{CALL}\n{CALL}"]),
+        ({"thinking": True}, [f"So.\n</think>\n\n{CALL}"], ["So."]),
+    ],
+)
+def test_options(asked: dict[str, Any], good: list[str], bad: list[str]) -> None:
+    tag = _tag(JSON_IN_TAGS, [WEATHER], **{"thinking": False, **asked})
+    accepts = structural_tag(tag)
+    assert [text for text in good if not accepts(text)] == []
+    assert [text for text in bad if accepts(text)] == []
+
+
+@with_xgrammar
+@pytest.mark.parametrize("stem", EXPRESSIBLE)
+def test_renderings(stem: str) -> None:
+    found = pipeline.find_format(SOURCES[stem], Options())
+    prompt = found.analysis.generation_prompts.default
+    verdicts = set()
+    for tool_set in TOOL_SETS.values():
+        if tool_set.tools is None:
+            continue
+        accepts = structural_tag(_tag(found.analysis, tool_set.tools))
+        for calls, expected in ((tool_set.good, True), (tool_set.bad, False)):
+            # Some prompts open reasoning, and a turn without any does not continue them.
+            for call, reasoning in itertools.product(calls, (None, "So.")):
+                turn = found.prober.turn(None, reasoning, [call])
+                text = turn and verify.grammar_text(turn, found.analysis, prompt)
+                if text:
+                    assert accepts(text) == expected, text
+                    verdicts.add(expected)
+    assert verdicts == {True, False}
