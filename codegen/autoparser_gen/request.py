@@ -275,9 +275,9 @@ def _target_of(path: Path, target: str | None) -> Target:
         if target is None:
             raise UsageError(f"-o - needs --target: {', '.join(TARGETS)}.")
         return TARGETS[target]
-    for known in TARGETS.values():
-        if path.suffix == known.suffix:
-            return known
+    known = [target for target in TARGETS.values() if path.name.endswith(target.suffix)]
+    if known:
+        return max(known, key=lambda target: len(target.suffix))
     if path.is_dir():
         raise UsageError(f"-o {path}: is a folder. Name a file in it, such as {path}/my_parser.py.")
     raise UsageError(
@@ -292,4 +292,5 @@ def _list_of_suffixes(targets: Sequence[Target]) -> str:
 
 def _outputs_in(folder: Path, stem: str) -> Iterable[Output]:
     for target in TARGETS.values():
-        yield Output(folder / target.file_name.format(stem=stem), target)
+        if target.file_name:
+            yield Output(folder / target.file_name.format(stem=stem), target)

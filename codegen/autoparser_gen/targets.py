@@ -1,4 +1,7 @@
-"""The targets: one back end for each suffix. Adding one is a module in `emit` and a row here."""
+"""The targets: one back end for each end of a file's name, of which the longest counts.
+
+Adding one is a module in `emit` and a row here.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ class Target:
 
     name: str
     suffix: str
-    file_name: str  # in a folder of generated files, of the chat template's stem
+    file_name: str  # in a folder of generated files, of the chat template's stem; "" for none
     what: str  # for people
     emit: Callable[[Draft], str]
     companions: tuple[str, ...] = ()  # targets that are written beside it
@@ -74,6 +77,18 @@ def _gbnf(draft: Draft) -> str:
     return gbnf.emit(draft.analysis, draft.grammar, list(draft.header))
 
 
+def _vllm(draft: Draft) -> str:
+    from autoparser_gen.emit import vllm
+
+    return vllm.emit(draft.analysis, list(draft.header), draft.special)
+
+
+def _sglang(draft: Draft) -> str:
+    from autoparser_gen.emit import sglang
+
+    return sglang.emit(draft.analysis, list(draft.header), draft.special)
+
+
 def _json(draft: Draft) -> str:
     from autoparser_gen.analysis import as_json
 
@@ -95,5 +110,7 @@ TARGETS: dict[str, Target] = {
         Target("lark", ".lark", "{stem}_parser.lark", "Lark grammar", _lark),
         Target("gbnf", ".gbnf", "{stem}.gbnf", "GBNF grammar", _gbnf),
         Target("json", ".json", "{stem}.json", "analysis", _json),
+        Target("vllm", "_vllm.py", "", "vLLM plugin", _vllm),
+        Target("sglang", "_sglang.py", "", "SGLang plugin", _sglang),
     )
 }
