@@ -43,9 +43,8 @@ class _StandIn(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        empty = _Anything(
-            name, (), {"__init__": lambda *_, **__: None, "__call__": lambda s, *a: a}
-        )
+        members: dict[str, Any] = {"__init__": lambda *_, **__: None}
+        empty = _Anything(name, (), members)
         setattr(self, name, empty)
         return empty
 

@@ -106,8 +106,8 @@ def _options_of_inputs(function: _Function) -> _Function:
     type=_path,
     multiple=True,
     help="File to write; may be given several times. The suffix says what: .py (parser module, with"
-    " its .lark beside it), .lark, .gbnf, .json (the analysis). For a folder of chat templates, the"
-    " folder to write into. - prints.",
+    " its .lark beside it), .lark, .gbnf, .json (the analysis), _vllm.py, _sglang.py (plugins). For a"
+    " folder of chat templates, the folder to write into. - prints.",
 )
 @click.option("--target", type=click.Choice(list(TARGETS)), help="What `-o -` prints.")
 @click.option(
