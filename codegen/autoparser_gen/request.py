@@ -275,10 +275,9 @@ def _target_of(path: Path, target: str | None) -> Target:
         if target is None:
             raise UsageError(f"-o - needs --target: {', '.join(TARGETS)}.")
         return TARGETS[target]
-    # The longest suffix says most: a structural tag is JSON too.
-    for known in sorted(TARGETS.values(), key=lambda known: -len(known.suffix)):
-        if path.name.endswith(known.suffix) and path.suffix:
-            return known
+    known = [target for target in TARGETS.values() if path.name.endswith(target.suffix)]
+    if known:
+        return max(known, key=lambda target: len(target.suffix))
     if path.is_dir():
         raise UsageError(f"-o {path}: is a folder. Name a file in it, such as {path}/my_parser.py.")
     raise UsageError(

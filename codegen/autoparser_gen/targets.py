@@ -1,4 +1,7 @@
-"""The targets: one back end for each suffix. Adding one is a module in `emit` and a row here."""
+"""The targets: one back end for each end of a file's name, of which the longest counts.
+
+Adding one is a module in `emit` and a row here.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ class Target:
 
     name: str
     suffix: str
-    file_name: str  # in a folder of generated files, of its stem; "" for none
+    file_name: str  # in a folder of generated files, of the chat template's stem; "" for none
     what: str  # for people
     emit: Callable[[Draft], str]
     companions: tuple[str, ...] = ()  # targets that are written beside it
@@ -83,6 +86,18 @@ def _gbnf(draft: Draft) -> str:
     from autoparser_gen.emit import gbnf
 
     return gbnf.emit(draft.analysis, draft.grammar, list(draft.header))
+
+
+def _vllm(draft: Draft) -> str:
+    from autoparser_gen.emit import vllm
+
+    return vllm.emit(draft.analysis, list(draft.header), draft.special)
+
+
+def _sglang(draft: Draft) -> str:
+    from autoparser_gen.emit import sglang
+
+    return sglang.emit(draft.analysis, list(draft.header), draft.special)
 
 
 def _json(draft: Draft) -> str:
@@ -122,5 +137,7 @@ TARGETS: dict[str, Target] = {
         Target(
             "structural-tag", ".structural_tag.json", "", "xgrammar structural tag", _structural_tag
         ),
+        Target("vllm", "_vllm.py", "", "vLLM plugin", _vllm),
+        Target("sglang", "_sglang.py", "", "SGLang plugin", _sglang),
     )
 }

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from enum import Enum
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from autoparser_gen.analysis.as_json import triggers
@@ -53,12 +56,16 @@ def emit(
     header: Sequence[str],
     special: frozenset[str] | None = None,
     commands: GrammarCommands | None = None,
+    *,
+    ending: Sequence[str] = ("command",),
+    settings: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """The module's text, formatted.
 
     `header` holds the comment lines at its top, without the leading "#". `special` holds the
     tokens that a detokenizer drops by default, None where that is not known. With `commands` the
-    module prints grammars.
+    module prints grammars. `ending` names the skeletons behind the parser, and `settings` the
+    constants that they need.
     """
     tables = build_tables(analysis)
     blocks = ["tables", "runtime"]
@@ -71,9 +78,10 @@ def emit(
             *(f"# {one_line(line)}".rstrip() for line in header),
             _docstring(analysis),
             "from __future__ import annotations\n",
-            _imports([*blocks, *(["grammars"] if commands else []), "command"], carried),
+            _imports([*blocks, *(["grammars"] if commands else []), *ending], carried),
             _public(with_grammar=commands is not None),
             _constants(analysis, tables, special),
+            *(f"{name} = {_value(value)}" for name, value in settings.items()),
         ]
     )
     table = "\n".join([_regions(tables), _transitions(tables)])
@@ -86,7 +94,7 @@ def emit(
                 *(_block(block) for block in blocks[1:]),
                 _formatted(_registry(tables)),
                 *(_grammars(analysis, carried, commands) if commands else []),
-                _block("command"),
+                *(_block(block) for block in ending),
             ]
         )
         + "\n"
@@ -113,6 +121,12 @@ def _grammars(analysis: Analysis, carried: Carried, commands: GrammarCommands) -
     yield _block("grammars")
 
 
+def parser_name(analysis: Analysis) -> str:
+    """What servers know a plugin by; a name of their own, such as "qwen3", means something else."""
+    stem = analysis.source.rpartition("/")[2].partition(".")[0].lower()
+    return re.sub(r"[^a-z0-9]+", "_", stem).strip("_") + "_generated"
+
+
 def _formatted(text: str) -> str:
     import black
 
@@ -133,7 +147,7 @@ def _block(block: str) -> str:
 
 
 def _imports(blocks: Iterable[str], carried: Carried) -> str:
-    """The standard library's imports of all the skeletons and of carried code, merged."""
+    """The imports of all the skeletons and of carried code, merged: the standard library's first."""
     found = {item for block in blocks for item in _skeleton(block).imports} | carried.standard
     standard = [item for item in found if not item.module.startswith(PACKAGE)]
     names: dict[str, set[str]] = {}
@@ -141,10 +155,16 @@ def _imports(blocks: Iterable[str], carried: Carried) -> str:
         if item.name:
             names.setdefault(item.module, set()).add(item.name)
     lines = [f"import {module}" for module in sorted({i.module for i in standard if not i.name})]
-    for module in sorted(names):
+    for module in sorted(names, key=lambda name: (_is_foreign(name), name)):
+        if _is_foreign(module) and "" not in lines:
+            lines.append("")
         ordered = sorted(names[module], key=_public_order)
         lines.append(f"from {module} import {', '.join(ordered)}")
     return "\n".join(lines) + "\n"
+
+
+def _is_foreign(module: str) -> bool:
+    return module.partition(".")[0] not in sys.stdlib_module_names
 
 
 def _public(*, with_grammar: bool) -> str:

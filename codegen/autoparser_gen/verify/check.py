@@ -83,6 +83,11 @@ def verify(prober: Prober, analysis: Analysis, subject: Subject) -> Report:
     return _Verifier(prober, analysis, subject).run()
 
 
+def turns(prober: Prober, analysis: Analysis, subject: Subject) -> list[Case]:
+    """All turns that `verify` would have read back, each once."""
+    return list(without_repeats(_Verifier(prober, analysis, subject).cases({}, {})))
+
+
 class _Verifier:
     def __init__(self, prober: Prober, analysis: Analysis, subject: Subject) -> None:
         self._prober = prober
@@ -92,10 +97,9 @@ class _Verifier:
         self._parts_by_name: dict[str, frozenset[str]] = {}
         self._readings = 0
 
-    def run(self) -> Report:
+    def cases(self, seen: dict[Kind, frozenset[str]], apart: dict[str, None]) -> list[Case]:
+        """What is to be read back; notes the parts of each kind that were seen, and what was not."""
         cases: list[Case] = []
-        seen: dict[Kind, frozenset[str]] = {}
-        apart: dict[str, None] = {}
         for message in messages(self._analysis, self._variants()):
             parts = self._parts_rendered(message)
             turn = self._turn(message) if parts else None
@@ -108,6 +112,12 @@ class _Verifier:
                 seen[message.kind] = parts
             if case:
                 cases.append(case)
+        return cases
+
+    def run(self) -> Report:
+        seen: dict[Kind, frozenset[str]] = {}
+        apart: dict[str, None] = {}
+        cases = self.cases(seen, apart)
         for case in without_repeats(cases):
             self._check(case)
         for case in sorted(cases, key=lambda case: len(case.text))[:1]:
