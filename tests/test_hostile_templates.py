@@ -87,9 +87,9 @@ def test_a_limit_stays_reached() -> None:
 
 def test_a_chat_template_that_kills_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
     # Nothing that Jinja allows is known to do this; a bug of the interpreter may.
-    import autoparser_gen.sandbox as sandbox
+    from autoparser_gen.environment import CompiledChatTemplate
 
-    monkeypatch.setattr(sandbox.CompiledChatTemplate, "render", lambda *_: os._exit(11))
+    monkeypatch.setattr(CompiledChatTemplate, "render", lambda *_: os._exit(11))
     with pytest.raises(LimitError, match=r"hostile\.jinja: .*status 11"):
         _render("")
 
