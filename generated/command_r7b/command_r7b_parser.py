@@ -1980,12 +1980,17 @@ def _parse_line(line: str) -> dict[str, Any]:
 def _main() -> int:
     """Read JSON Lines from standard input and write as many; 1 where one of them is an error."""
     failed = count = 0
-    for count, line in enumerate(sys.stdin.buffer, start=1):
-        found = _parse_line(line.decode("utf-8", "surrogateescape"))
-        failed += "error" in found
-        sys.stdout.write(json.dumps(found) + "\n")
-        if count % 10_000 == 0:
-            print(f"{count} outputs, {failed} errors", file=sys.stderr)
+    try:
+        for count, line in enumerate(sys.stdin.buffer, start=1):
+            found = _parse_line(line.decode("utf-8", "surrogateescape"))
+            failed += "error" in found
+            sys.stdout.write(json.dumps(found) + "\n")
+            if count % 10_000 == 0:
+                print(f"{count} outputs, {failed} errors", file=sys.stderr)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader of our output went away, which is its right
+        sys.stderr.close()  # or Python would complain there that it cannot write the rest
+        return 0
     print(f"{count} outputs, {failed} errors", file=sys.stderr)
     return 1 if failed else 0
 
