@@ -37,7 +37,9 @@ from autoparser_gen.grammar.markup import (
 )
 from autoparser_gen.grammar.schema import ANY_BRANCH, Branch, SchemaRules, simplified
 from autoparser_gen.grammar.syntax import JSON, Syntax, spelled
-from autoparser_gen.grammar.until import WHITESPACE, unreachable
+from autoparser_gen.grammar.until import unreachable
+
+_SPACE = " \t\r\n"
 
 
 class MarkedValues:
@@ -258,18 +260,16 @@ class MarkedValues:
 def unclosed_before_argument(marks: Arguments) -> tuple[str, str]:
     """The exact text before and behind the next argument's name that shows a closer to be missing."""
     before = _space_before(marks.value_suffix) or _space_before(marks.separator)
-    return before + marks.name_prefix.strip(WHITESPACE), marks.name_suffix + marks.value_prefix
+    return before + marks.name_prefix.strip(_SPACE), marks.name_suffix + marks.value_prefix
 
 
 def unclosed_before_end(tools: Tools) -> str:
     """The exact text at a call's end that shows its last argument's closer to be missing."""
-    return (tools.arguments.end + tools.function.close + tools.format.per_call_end).rstrip(
-        WHITESPACE
-    )
+    return (tools.arguments.end + tools.function.close + tools.format.per_call_end).rstrip(_SPACE)
 
 
 def _space_before(text: str) -> str:
-    return text[: len(text) - len(text.lstrip(WHITESPACE))]
+    return text[: len(text) - len(text.lstrip(_SPACE))]
 
 
 def _stop(*texts: str) -> Stop:
