@@ -20,7 +20,7 @@ from engines.tool_sets import TOOL_SETS, Call, ToolSet
 from parsers import SOURCES, parser_of
 
 from autoparser_gen import pipeline, verify
-from autoparser_gen.analysis.model import ToolMode
+from autoparser_gen.analysis.model import ToolMode, ValueSyntax
 from autoparser_gen.emit import gbnf
 from autoparser_gen.grammar.ir import ResponseGrammar
 from autoparser_gen.grammar.lower import lower
@@ -53,6 +53,7 @@ OPEN = {
     ): "without tools the grammar lets tags close that were not opened",
     ("test_agreement", "minimax_m3"): "without tools, a call's end in text reads in two ways",
 }
+RAW_VALUES = "a raw value may hold what a parser takes for the next argument, its closer missing"
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,11 @@ def subject(request: pytest.FixtureRequest) -> Subject:
 def _expect_open_faults(request: pytest.FixtureRequest, subject: Subject) -> None:
     test = request.node.originalname
     reason = OPEN.get((test, subject.stem))
+    tools = subject.found.analysis.tools
+    in_markup = tools.format.mode is ToolMode.TAG_WITH_TAGGED
+    raw = tools.arguments.value_syntax is ValueSyntax.RAW
+    if in_markup and raw and test == "test_sampled":
+        reason = RAW_VALUES
     if reason:
         request.applymarker(pytest.mark.xfail(reason=reason))
 
@@ -132,16 +138,11 @@ def test_sampled(subject: Subject) -> None:
     import jsonschema
 
     for text in _samples(subject):
-        try:
-            message = parser_of(subject.stem).parse(
-                text, tools=subject.tool_set.tools, prompt=subject.prompt, strict=True
-            )
-        except ValueError as error:
-            # No grammar that is open to any name can say that each is another.
-            if subject.tool_set.tools is None and "a new key" in str(error):
-                continue
-            raise
+        message = parser_of(subject.stem).parse(
+            text, tools=subject.tool_set.tools, prompt=subject.prompt
+        )
         assert message.tool_calls, text
+        assert not message.incomplete, text
         for call in message.tool_calls:
             arguments = json.loads(call.arguments)
             if subject.tool_set.tools is not None:

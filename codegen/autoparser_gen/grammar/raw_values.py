@@ -3,29 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
-from autoparser_gen.analysis.model import (
-    Analysis,
-    Arguments,
-    LiteralSyntax,
-    ToolMode,
-    Tools,
-    ValueSyntax,
-)
-from autoparser_gen.grammar.ir import (
-    EMPTY,
-    Builder,
-    Expr,
-    Lit,
-    Ref,
-    Stop,
-    Text,
-    alt,
-    opt,
-    seq,
-)
+from autoparser_gen.analysis.model import Analysis, LiteralSyntax, ValueSyntax
+from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Lit, Ref, Stop, Text, alt, opt, seq
 from autoparser_gen.grammar.markup import (
     Kind,
     Marker,
@@ -37,9 +18,6 @@ from autoparser_gen.grammar.markup import (
 )
 from autoparser_gen.grammar.schema import ANY_BRANCH, Branch, SchemaRules, simplified
 from autoparser_gen.grammar.syntax import JSON, Syntax, spelled
-from autoparser_gen.grammar.until import unreachable
-
-_SPACE = " \t\r\n"
 
 
 class MarkedValues:
@@ -52,9 +30,8 @@ class MarkedValues:
         self.tools = analysis.tools
         self.marks = analysis.tools.arguments
         self.space = space
-        in_markup = self.tools.format.mode is ToolMode.TAG_WITH_TAGGED
-        raw = in_markup and self.marks.value_syntax is ValueSyntax.RAW
-        self.syntax = Syntax(builder, JSON, string_stops=self.stops if raw else ())
+        raw = self.marks.value_syntax is ValueSyntax.RAW
+        self.syntax = Syntax(builder, JSON, string_stops=self.stops() if raw else ())
         # Only a whole value may be a Python word: lists and objects are JSON.
         self.words = Syntax(builder, LiteralSyntax(python_words=self.marks.python_words))
 
@@ -182,7 +159,7 @@ class MarkedValues:
         return alt(self.syntax.value(), *(repr(word) for word in (True, False, None)))
 
     def _text(self) -> Ref:
-        return self.builder.token("argument-value", Text(self.stops), capture="argument value")
+        return self.builder.token("argument-value", Text(self.stops()), capture="argument value")
 
     def _exact(self, body: Expr, name: str) -> Expr:
         """Constrained text: with the whitespace that is written around it, and its closer.
@@ -200,39 +177,19 @@ class MarkedValues:
 
     # ---- what ends a raw value ----
 
-    @cached_property
     def stops(self) -> tuple[Stop, ...]:
         """What ends a raw value: its closer, where the next argument or the call's end follows.
 
-        Any other closer is part of the value. Where a call has no marker of its own at its end,
-        what may follow a call must do so: the next call, the section's end, the next message or
-        the end of the response.
-
-        No value may hold what a parser takes for a closer's lack either, though no grammar lets a
-        model leave one out.
+        Any other closer is part of the value. A call's end counts if what may follow a call does:
+        the next call, the section's end, the next message or the end of the response.
         """
         function, format_, marks = self.tools.function, self.tools.format, self.marks
         stops: list[Stop] = []
         for suffix in self._suffixes():
             close = _stop(suffix, marks.end, function.close, format_.per_call_end)
             stops.append(_stop(suffix, marks.separator, marks.name_prefix))
-            own_end = len(close) > len(_stop(suffix))
-            stops += [(*close, *stop) for stop in ([()] if own_end else self._after_call())]
-        whole = dict.fromkeys((*stops, *self._without_closer()))
-        hidden = [stop for stop in unreachable(whole) if stop not in stops]
-        return tuple(stop for stop in whole if stop not in hidden)
-
-    def _without_closer(self) -> Iterator[Stop]:
-        """The beginning of what shows a parser that a value has ended whose closer is missing.
-
-        What has to follow is left out: with it a regular expression grows a hundredfold.
-        """
-        opener, _ = unclosed_before_argument(self.marks)
-        if opener and not self.marks.types:
-            yield (opener,)
-        closing = unclosed_before_end(self.tools)
-        if closing:
-            yield (closing,)
+            stops += [(*close, *following) for following in self._after_call()]
+        return tuple(dict.fromkeys(stops))
 
     def call_ends(self) -> tuple[Stop, ...]:
         """The end of a call with what shows a parser that it is one, in the middle of a value."""
@@ -255,21 +212,6 @@ class MarkedValues:
             end = [_stop(format_.section_end)]
         opener = format_.per_call_start or self.tools.function.name_prefix
         return [_stop(format_.call_separator, opener), *end]
-
-
-def unclosed_before_argument(marks: Arguments) -> tuple[str, str]:
-    """The exact text before and behind the next argument's name that shows a closer to be missing."""
-    before = _space_before(marks.value_suffix) or _space_before(marks.separator)
-    return before + marks.name_prefix.strip(_SPACE), marks.name_suffix + marks.value_prefix
-
-
-def unclosed_before_end(tools: Tools) -> str:
-    """The exact text at a call's end that shows its last argument's closer to be missing."""
-    return (tools.arguments.end + tools.function.close + tools.format.per_call_end).rstrip(_SPACE)
-
-
-def _space_before(text: str) -> str:
-    return text[: len(text) - len(text.lstrip(_SPACE))]
 
 
 def _stop(*texts: str) -> Stop:
