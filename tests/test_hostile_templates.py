@@ -136,6 +136,15 @@ def test_turns_too_long_to_be_turns(kind: str, tmp_path: Path) -> None:
     assert len(str(error.value)) < 3000
 
 
+def test_the_longest_markers_of_equal_letters(tmp_path: Path) -> None:
+    source = tmp_path / "letters.jinja"
+    letters = "a" * 95
+    source.write_text(
+        chat(CONTENT + calls(f"<c{letters}>" + JSON_CALL + f"</c{letters}>"), end=f"<e{letters}>")
+    )
+    _generate(source)
+
+
 def test_json_deeper_than_a_call_is_markers(tmp_path: Path) -> None:
     source = tmp_path / "deep.jinja"
     text = "{{ '[' * 1100 }}" + JSON_CALL + "{{ ']' * 1100 }}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,10 @@ from autoparser_gen.pool import Pool
 from autoparser_gen.probe import Prober, needles
 from autoparser_gen.request import Options, Output, Request
 from autoparser_gen.targets import TARGETS, Asked, Draft, GrammarCommands
+
+# Python's stack, in calls. "Text until marker" is nested as deep as its markers are long: those of 100
+# equal letters (analysis.consistency.MAX_MARKER) take almost 3000.
+NESTING = 5000
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,7 @@ def generate(request: Request) -> Generated:
 
 
 def _generate(request: Request, found: Format) -> Generated:
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), NESTING))
     # Lower and check: one grammar of the response, which all files are prints of.
     grammar = lower_for(found.analysis, request.options)
     # Emit: the text of each file.
