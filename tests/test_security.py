@@ -35,7 +35,6 @@ ALL_SCHEMAS = len(schemas.TAKEN) + len(schemas.EITHER) + len(schemas.REFUSED)
         f"the same {len(injection.HOSTILE)} texts",
         f"{len(report.PAGES)} pages full of hostile texts; the escapes alone: {len(report.TEXTS)} texts",
         f"{ALL_SCHEMAS} schemas in {len(schemas.FORMS)} formats",
-        f"{len(schemas.UNCHECKED)} of the {ALL_SCHEMAS} above",
         f"{DEFAULT_OUTPUTS:,} outputs in each run",
     ],
 )

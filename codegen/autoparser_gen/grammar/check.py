@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 
 from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.ir import (
@@ -35,9 +37,8 @@ _RULE_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 def check(grammar: ResponseGrammar) -> None:
     """Raise GrammarError for the first fault of a grammar."""
-    names = [rule.name for rule in grammar.rules]
-    for name in names:
-        _check_name(name, names)
+    for name, count in Counter(rule.name for rule in grammar.rules).items():
+        _check_name(name, count)
     if grammar.start not in grammar:
         raise GrammarError(f"the grammar has no rule {grammar.start!r} to start with.")
     empty = nullable_rules(grammar.rules)
@@ -48,12 +49,12 @@ def check(grammar: ResponseGrammar) -> None:
     _check_left_recursion(grammar, empty)
 
 
-def _check_name(name: str, names: list[str]) -> None:
+def _check_name(name: str, count: int) -> None:
     if not _RULE_NAME.fullmatch(name):
         raise GrammarError(
             f"rule name {name!r}: engines agree on small letters, digits and single hyphens only."
         )
-    if names.count(name) > 1:
+    if count > 1:
         raise GrammarError(f"rule {name!r} is defined twice; engines would silently take the last.")
 
 
@@ -132,19 +133,25 @@ def _check_left_recursion(grammar: ResponseGrammar, empty: set[str]) -> None:
     llama.cpp does not see the latter: memory grows until the process is killed.
     """
     begins = {rule.name: _beginnings(rule.body, empty) for rule in grammar.rules}
+    done: set[str] = set()
     for rule in grammar.rules:
-        seen: set[str] = set()
-        stack = [rule.name]
-        while stack:
-            for name in begins[stack.pop()]:
-                if name == rule.name:
-                    raise GrammarError(
-                        f"rule {rule.name!r} can begin with itself, directly or behind rules that"
-                        " can be empty: engines would not end."
-                    )
-                if name not in seen:
-                    seen.add(name)
-                    stack.append(name)
+        open_: dict[str, Iterator[str]] = (
+            {}
+        )  # the rules that lead here, each with what it begins with
+        ahead: str | None = rule.name if rule.name not in done else None
+        while ahead is not None or open_:
+            if ahead in open_:
+                raise GrammarError(
+                    f"rule {ahead!r} can begin with itself, directly or behind rules that"
+                    " can be empty: engines would not end."
+                )
+            if ahead is not None and ahead not in done:
+                open_[ahead] = iter(sorted(begins[ahead]))
+            name, following = next(reversed(open_.items()))
+            ahead = next(following, None)
+            if ahead is None:
+                done.add(name)
+                del open_[name]
 
 
 def _beginnings(expr: Expr, empty: set[str]) -> set[str]:

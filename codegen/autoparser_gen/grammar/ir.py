@@ -212,6 +212,7 @@ class Builder:
         """Start without rules."""
         self.rules: dict[str, Rule] = {}
         self.warnings: list[str] = []
+        self._numbers: dict[str, int] = {}  # by name: all numbers below are taken
 
     def rule(self, name: str, body: Expr, *, capture: str = "") -> Ref:
         """Add a rule. The same rule may be added again; another body takes a numbered name."""
@@ -252,11 +253,11 @@ class Builder:
         return Ref(rule.name)
 
     def _free(self, name: str) -> str:
-        number = 2
-        free = name
+        free, number = name, self._numbers.get(name, 2)
         while free in self.rules:
             free = f"{name}-{number}"
             number += 1
+        self._numbers[name] = max(number - 1, 2)
         return free
 
 

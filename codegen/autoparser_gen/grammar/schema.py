@@ -19,10 +19,15 @@ from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Ref, Rep, alt, opt, 
 from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.pattern import ANY, FORMATS, Unsupported, pattern
 from autoparser_gen.grammar.ranges import integers, numbers
+from autoparser_gen.grammar.shapes import require_shapes
 from autoparser_gen.grammar.syntax import Syntax
 
 # llama.cpp's limit of repetitions.
 MAX_COUNT = 2000
+
+# Schemas that one schema may stand for: what refers twice to what refers twice is soon more than any
+# machine can write down.
+MAX_STEPS = 12_000
 
 # The keywords that constrain values of each type.
 _CONSTRAINTS = {
@@ -97,12 +102,17 @@ class SchemaRules:
     """Converts the schemas of one document. Rules are named after where in it they stand."""
 
     def __init__(self, builder: Builder, syntax: Syntax, document: Any, name: str) -> None:
-        """`document` is what references point into; `name` is the first part of rules' names."""
+        """`document` is what references point into; `name` is the first part of rules' names.
+
+        Raises GrammarError where the document is no schema.
+        """
+        require_shapes(document, name)
         self.builder = builder
         self.syntax = syntax
         self.document = document
         self.name = name
         self._definitions: dict[str, str] = {}
+        self._steps = 0  # how many schemas have been looked at, some of them several times
 
     # ---- values ----
 
@@ -168,8 +178,12 @@ class SchemaRules:
             return
         if schema is False:
             return
-        if not isinstance(schema, Mapping):
-            raise GrammarError(f"schema of {name}: {schema!r} is no schema.")
+        self._steps += 1
+        if self._steps > MAX_STEPS:
+            raise GrammarError(
+                f"schema of {self.name}: its references and alternatives multiply to over {MAX_STEPS}"
+                f" schemas, at {name}. Name them under $defs without keywords beside $ref."
+            )
         self._warn_of_unknown(schema, name)
         if "$ref" in schema:
             yield from self._referenced(schema, name, seen)
