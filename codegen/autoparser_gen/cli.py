@@ -108,8 +108,8 @@ def _options_of_inputs(function: _Function) -> _Function:
     multiple=True,
     help="File to write; may be given several times. The suffix says what: .py (parser module, with"
     " its .lark beside it), .lark, .gbnf, .json (the analysis), _vllm.py, _sglang.py (plugins),"
-    " .structural_tag.json (for xgrammar; needs --tools). For a folder of chat templates, the folder"
-    " to write into. - prints.",
+    " .structural_tag.json (for xgrammar; needs --tools), .response_template.json (for"
+    " transformers). For a folder of chat templates, the folder to write into. - prints.",
 )
 @click.option("--target", type=click.Choice(list(TARGETS)), help="What `-o -` prints.")
 @click.option(

@@ -119,6 +119,12 @@ def _structural_tag(draft: Draft) -> str:
     )
 
 
+def _response_template(draft: Draft) -> str:
+    from autoparser_gen.emit import response_template
+
+    return response_template.emit(draft.analysis)
+
+
 TARGETS: dict[str, Target] = {
     target.name: target
     for target in (
@@ -136,6 +142,13 @@ TARGETS: dict[str, Target] = {
         Target("json", ".json", "{stem}.json", "analysis", _json),
         Target(
             "structural-tag", ".structural_tag.json", "", "xgrammar structural tag", _structural_tag
+        ),
+        Target(
+            "response-template",
+            ".response_template.json",
+            "",
+            "transformers response template",
+            _response_template,
         ),
         Target("vllm", "_vllm.py", "", "vLLM plugin", _vllm),
         Target("sglang", "_sglang.py", "", "SGLang plugin", _sglang),
