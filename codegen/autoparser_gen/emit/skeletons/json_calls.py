@@ -34,6 +34,11 @@ if not NAME_IS_KEY:
     _HEAD_TOKENS[1:1] = [f'"{re.escape(NAME_FIELD)}"', ":"]
     _HEAD_TOKENS[4:4] = [",", f'"({"|".join(map(re.escape, sorted(_ARGUMENTS)))})"']
 _HEAD = re.compile(r"[ \t\r\n]*".join(_HEAD_TOKENS))
+# How most of them end behind their arguments: with an id, which is not empty, or without.
+_ID_TOKENS = ["(?:,", f'"{re.escape(ID_FIELD)}"', ":", f'"(?!")({_STRING_RUN})"', ")?}"]
+if not ID_FIELD or NAME_IS_KEY or FUNCTION_FIELD:
+    _ID_TOKENS = ["()}"]
+_TAIL = re.compile(r"[ \t\r\n]*".join(["", *_ID_TOKENS]))
 
 
 class JsonCalls(Decoder):
@@ -68,6 +73,18 @@ class JsonCalls(Decoder):
                 if at < end:
                     at = self._take(text, at, end)
         return at
+
+    def whole(self, text: str, at: int, end: int) -> tuple[str, str, str | None, int] | None:
+        """See Decoder."""
+        if CALLS_IN_ARRAY or FUNCTION_FIELD:
+            return None
+        head = _HEAD.match(text, _past_space(text, at, end), end)
+        if head is None or not head[1]:
+            return None
+        at = head.end()
+        stop = _whole(text, at, end, self._parser)
+        tail = _TAIL.match(text, stop, end) if stop else None
+        return None if tail is None else (head[1], text[at:stop], tail[1] or None, tail.end())
 
     def ends(self) -> bool:
         """The text has ended: whether the last call is complete, if not the array."""
@@ -114,10 +131,13 @@ class JsonCalls(Decoder):
         if stop:
             self._parser.call_arguments(text[at:stop])
             self._expect = ", or }"
-            if not text.startswith("}", stop, end):
+            tail = _TAIL.match(text, stop, end)
+            if tail is None:
                 return stop
+            if tail[1]:
+                self._parser.call_id(tail[1])
             self._close_object()
-            return stop if self.failed else stop + 1
+            return tail.end()
         self._field, self._expect, self._arguments = "arguments", "", JsonValue(self._parser)
         return at
 
