@@ -255,6 +255,10 @@ class Decoder:
         """Read text[at:end]; returns the index of the first character not read."""
         raise NotImplementedError
 
+    def whole(self, text: str, at: int, end: int) -> tuple[str, str, str | None, int] | None:
+        """Of a usual call that is all in text[at:end]: name, arguments, id, and the index behind it."""
+        return None
+
     def ends(self) -> bool:
         """The text has ended: whether the call being read is complete."""
         return False
@@ -295,6 +299,14 @@ class _Row:
         # Whether the marker may turn out to be text, and whether to be part of a raw value.
         self.tentative = target.kind == "end" or target.otherwise == "back"
         self.in_value = target.before is not None and target.before.kind == "raw"
+        self.in_text = place.kind == "text" and not place.is_reasoning
+
+    @cached_property
+    def closing(self) -> _Place | None:
+        """Where a call begins with the marker and is one value: the region with its last marker."""
+        row = self.target.rows.get("") if self.target.kind == "data" else None
+        fits = row is not None and self.in_text and self.opens and not self.stays
+        return row.target if row is not None and fits and row.target.kind == "gap" else None
 
 
 class _Place:
@@ -692,7 +704,35 @@ class Parser:
         if self._put_up_to(at):
             self._scanned = at
             row = self._place.rows[marker]
-            self._follow(row, at, at if row.stays else at + len(marker))
+            if row.closing is None or not self._take_call(row, row.closing, at):
+                self._follow(row, at, at if row.stays else at + len(marker))
+        return True
+
+    def _take_call(self, row: _Row, closing: _Place, at: int) -> bool:
+        """Read a call that is all there, in one step for its markers and all; False where it is not."""
+        text, end = self._buffer, len(self._buffer)
+        if self._draft is not None:
+            return False
+        decoder = DECODERS[row.target.name](self)
+        call = decoder.whole(text, at + len(row.marker), end)
+        if call is None:
+            return False
+        name, arguments, call_id, stop = call
+        stop = _past_space(text, stop, end)
+        found = closing.search.at.match(text, stop, end)
+        if found is None or end - stop < closing.search.longest:
+            return False  # a longer marker may stand there
+        last = closing.rows[found.group()]
+        if not last.closes or last.opens or last.tentative:
+            return False
+        self._open(row)
+        self._keep(found.end())
+        self.call_name(name)
+        self.call_arguments(arguments)
+        if call_id is not None:
+            self.call_id(call_id)
+        self._complete()
+        self._enter(last, found.end())
         return True
 
     def _read_gap(self, final: bool) -> bool:
@@ -870,6 +910,10 @@ class Parser:
             if self._undecided:
                 self._decide()
             self._account(row, at, stop)
+        self._enter(row, stop)
+
+    def _enter(self, row: _Row, stop: int) -> None:
+        """Go on at an index of the buffer in the region that a row leads to."""
         target = row.target
         if target.before is not None and target.before.kind == "text":
             self._text = target.before

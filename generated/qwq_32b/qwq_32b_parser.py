@@ -269,6 +269,10 @@ class Decoder:
         """Read text[at:end]; returns the index of the first character not read."""
         raise NotImplementedError
 
+    def whole(self, text: str, at: int, end: int) -> tuple[str, str, str | None, int] | None:
+        """Of a usual call that is all in text[at:end]: name, arguments, id, and the index behind it."""
+        return None
+
     def ends(self) -> bool:
         """The text has ended: whether the call being read is complete."""
         return False
@@ -309,6 +313,14 @@ class _Row:
         # Whether the marker may turn out to be text, and whether to be part of a raw value.
         self.tentative = target.kind == "end" or target.otherwise == "back"
         self.in_value = target.before is not None and target.before.kind == "raw"
+        self.in_text = place.kind == "text" and not place.is_reasoning
+
+    @cached_property
+    def closing(self) -> _Place | None:
+        """Where a call begins with the marker and is one value: the region with its last marker."""
+        row = self.target.rows.get("") if self.target.kind == "data" else None
+        fits = row is not None and self.in_text and self.opens and not self.stays
+        return row.target if row is not None and fits and row.target.kind == "gap" else None
 
 
 class _Place:
@@ -706,7 +718,35 @@ class Parser:
         if self._put_up_to(at):
             self._scanned = at
             row = self._place.rows[marker]
-            self._follow(row, at, at if row.stays else at + len(marker))
+            if row.closing is None or not self._take_call(row, row.closing, at):
+                self._follow(row, at, at if row.stays else at + len(marker))
+        return True
+
+    def _take_call(self, row: _Row, closing: _Place, at: int) -> bool:
+        """Read a call that is all there, in one step for its markers and all; False where it is not."""
+        text, end = self._buffer, len(self._buffer)
+        if self._draft is not None:
+            return False
+        decoder = DECODERS[row.target.name](self)
+        call = decoder.whole(text, at + len(row.marker), end)
+        if call is None:
+            return False
+        name, arguments, call_id, stop = call
+        stop = _past_space(text, stop, end)
+        found = closing.search.at.match(text, stop, end)
+        if found is None or end - stop < closing.search.longest:
+            return False  # a longer marker may stand there
+        last = closing.rows[found.group()]
+        if not last.closes or last.opens or last.tentative:
+            return False
+        self._open(row)
+        self._keep(found.end())
+        self.call_name(name)
+        self.call_arguments(arguments)
+        if call_id is not None:
+            self.call_id(call_id)
+        self._complete()
+        self._enter(last, found.end())
         return True
 
     def _read_gap(self, final: bool) -> bool:
@@ -884,6 +924,10 @@ class Parser:
             if self._undecided:
                 self._decide()
             self._account(row, at, stop)
+        self._enter(row, stop)
+
+    def _enter(self, row: _Row, stop: int) -> None:
+        """Go on at an index of the buffer in the region that a row leads to."""
         target = row.target
         if target.before is not None and target.before.kind == "text":
             self._text = target.before
@@ -1669,6 +1713,11 @@ if not NAME_IS_KEY:
     _HEAD_TOKENS[1:1] = [f'"{re.escape(NAME_FIELD)}"', ":"]
     _HEAD_TOKENS[4:4] = [",", f'"({"|".join(map(re.escape, sorted(_ARGUMENTS)))})"']
 _HEAD = re.compile(r"[ \t\r\n]*".join(_HEAD_TOKENS))
+# How most of them end behind their arguments: with an id, which is not empty, or without.
+_ID_TOKENS = ["(?:,", f'"{re.escape(ID_FIELD)}"', ":", f'"(?!")({_STRING_RUN})"', ")?}"]
+if not ID_FIELD or NAME_IS_KEY or FUNCTION_FIELD:
+    _ID_TOKENS = ["()}"]
+_TAIL = re.compile(r"[ \t\r\n]*".join(["", *_ID_TOKENS]))
 
 
 class JsonCalls(Decoder):
@@ -1703,6 +1752,18 @@ class JsonCalls(Decoder):
                 if at < end:
                     at = self._take(text, at, end)
         return at
+
+    def whole(self, text: str, at: int, end: int) -> tuple[str, str, str | None, int] | None:
+        """See Decoder."""
+        if CALLS_IN_ARRAY or FUNCTION_FIELD:
+            return None
+        head = _HEAD.match(text, _past_space(text, at, end), end)
+        if head is None or not head[1]:
+            return None
+        at = head.end()
+        stop = _whole(text, at, end, self._parser)
+        tail = _TAIL.match(text, stop, end) if stop else None
+        return None if tail is None else (head[1], text[at:stop], tail[1] or None, tail.end())
 
     def ends(self) -> bool:
         """The text has ended: whether the last call is complete, if not the array."""
@@ -1749,10 +1810,13 @@ class JsonCalls(Decoder):
         if stop:
             self._parser.call_arguments(text[at:stop])
             self._expect = ", or }"
-            if not text.startswith("}", stop, end):
+            tail = _TAIL.match(text, stop, end)
+            if tail is None:
                 return stop
+            if tail[1]:
+                self._parser.call_id(tail[1])
             self._close_object()
-            return stop if self.failed else stop + 1
+            return tail.end()
         self._field, self._expect, self._arguments = "arguments", "", JsonValue(self._parser)
         return at
 

@@ -122,7 +122,7 @@ def _grammars(analysis: Analysis, carried: Carried, commands: GrammarCommands) -
 
 
 def parser_name(analysis: Analysis) -> str:
-    """What servers know a plugin by; a name of their own, such as "qwen3", means something else."""
+    """What servers know a plugin by; a name of their own means something else."""
     stem = analysis.source.rpartition("/")[2].partition(".")[0].lower()
     return re.sub(r"[^a-z0-9]+", "_", stem).strip("_") + "_generated"
 
