@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
+from formats import FORMATS
 
 from autoparser_gen import pipeline, verify
 from autoparser_gen.cli import main
+from autoparser_gen.emit.carried import names_given_twice
+from autoparser_gen.grammar.lower import lower
 from autoparser_gen.request import Options
 from autoparser_gen.targets import TARGETS, Draft
 
@@ -107,6 +110,14 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> dict[str, types.ModuleType]:
     draft = Draft(found.analysis, None, ())  # type: ignore[arg-type]  # no grammar is printed
     found.prober.renderer.close()
     return {name: verify.import_text(TARGETS[name].emit(draft)) for name in ("vllm", "sglang")}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("target", ["vllm", "sglang"])
+def test_no_block_takes_a_name_of_another(target: str, name: str) -> None:
+    analysis = FORMATS[name]
+    text = TARGETS[target].emit(Draft(analysis, lower(analysis), ()))
+    assert names_given_twice(text) == []
 
 
 def _request(**fields: Any) -> Any:

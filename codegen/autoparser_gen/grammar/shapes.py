@@ -75,16 +75,16 @@ def _is_mapping(value: Any) -> bool:
     return isinstance(value, Mapping) and all(map(_is_text, value))
 
 
-def _is_number(value: Any) -> bool:
+def _is_finite(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value)
 
 
 def _is_count(value: Any) -> bool:
-    return _is_number(value) and value >= 0 and value == int(value)
+    return _is_finite(value) and value >= 0 and value == int(value)
 
 
 def _is_bound(value: Any) -> bool:
-    return isinstance(value, bool) or _is_number(value)  # before draft 6 it was a flag
+    return isinstance(value, bool) or _is_finite(value)  # before draft 6 it was a flag
 
 
 _OF_NAMES = ("properties", "$defs", "definitions")
@@ -94,13 +94,13 @@ _Shape = tuple[str, Callable[[Any], bool]]
 
 ANYTHING: _Shape = ("anything", lambda value: True)
 _COUNT: _Shape = ("a number of things", _is_count)
-_NUMBER: _Shape = ("a number", _is_number)
+_ANY_NUMBER: _Shape = ("a number", _is_finite)
 _SCHEMAS: _Shape = ("a list of schemas, at least one", _is_some)
-_NAMED: _Shape = ("an object of schemas by name", _is_mapping)
+_NAMED_SCHEMAS: _Shape = ("an object of schemas by name", _is_mapping)
 SHAPES: Mapping[str, _Shape] = {
-    "properties": _NAMED,
-    "$defs": _NAMED,
-    "definitions": _NAMED,
+    "properties": _NAMED_SCHEMAS,
+    "$defs": _NAMED_SCHEMAS,
+    "definitions": _NAMED_SCHEMAS,
     "required": ("a list of names", _is_list_of_texts),
     "enum": ("a list of values, at least one", _is_some),
     "prefixItems": ("a list of schemas", _is_list),
@@ -113,8 +113,8 @@ SHAPES: Mapping[str, _Shape] = {
     "maxLength": _COUNT,
     "minItems": _COUNT,
     "maxItems": _COUNT,
-    "minimum": _NUMBER,
-    "maximum": _NUMBER,
+    "minimum": _ANY_NUMBER,
+    "maximum": _ANY_NUMBER,
     "exclusiveMinimum": ("a number", _is_bound),
     "exclusiveMaximum": ("a number", _is_bound),
     "type": (

@@ -27,7 +27,7 @@ REASONING_END = "</thought>"
 # A server cannot take back what it has sent, so a call goes out once it is complete. With True its
 # arguments go out as they come; then clients may see the beginning of a call that never completes.
 STREAM_ARGUMENTS = False
-_TAIL = 256  # tokens of a prompt in which the assistant's header is looked for first
+_PROMPT_TAIL = 256  # tokens of a prompt in which the assistant's header is looked for first
 
 
 def _make_id() -> str:
@@ -203,8 +203,8 @@ class GeneratedReasoningParser(ReasoningParser):  # type: ignore[misc, unused-ig
 
     def _turn_in(self, ids: Sequence[int]) -> str:
         """The text of the turn that is open where these tokens end, with its header."""
-        tail = self._decode(ids[-_TAIL:])
-        if len(ids) > _TAIL and ASSISTANT_HEADER not in tail:
+        tail = self._decode(ids[-_PROMPT_TAIL:])
+        if len(ids) > _PROMPT_TAIL and ASSISTANT_HEADER not in tail:
             tail = self._decode(ids)
         return tail[max(0, tail.rfind(ASSISTANT_HEADER)) :]
 
