@@ -204,9 +204,10 @@ def diff(old: Path, new: Path, **given: Any) -> int:
     if given["verbose"]:
         _log_comparisons()
     options = request.Options(**_how_to_read(given))
-    sides = [format_diff.read_side(source, options) for source in (old, new)]
-    _print("".join(f"{line}\n" for line in format_diff.report(*sides)))
-    return 1 if format_diff.changes(*sides) else 0
+    before, after = (format_diff.read_side(source, options) for source in (old, new))
+    found = format_diff.changes(before, after)
+    _print("".join(f"{line}\n" for line in format_diff.report(before, after, found)))
+    return 1 if found else 0
 
 
 # What the first word of a command line may be beside a chat template.

@@ -89,9 +89,8 @@ def changes(old: Side, new: Side) -> list[FieldChange]:
     ]
 
 
-def report(old: Side, new: Side) -> list[str]:
-    """The summary for people, line by line."""
-    found = changes(old, new)
+def report(old: Side, new: Side, found: Sequence[FieldChange]) -> list[str]:
+    """The summary of `changes` for people, line by line."""
     names = f"{printable(old.name)} -> {printable(new.name)}"
     if not found:
         same_text = old.sha256 == new.sha256

@@ -38,6 +38,25 @@ def header(
     return lines
 
 
+def request_options(
+    tools: str | None,
+    tool_choice: str,
+    parallel: bool,
+    response_schema: str | None,
+    thinking: bool | None,
+    lazy: bool,
+) -> dict[str, str | bool | None]:
+    """What a request asks for, as options of the command line; tools and schema are files' names."""
+    return {
+        "--tools": tools,
+        "--tool-choice": None if tool_choice == "auto" else tool_choice,
+        "--response-schema": response_schema,
+        "--thinking": {None: None, True: "on", False: "off"}[thinking],
+        "--no-parallel-tool-calls": not parallel,
+        "--lazy": lazy,
+    }
+
+
 def option_words(options: Mapping[str, str | bool | None]) -> list[str]:
     """Options as the words of a command: those with a value first, then the flags that are set."""
     values = [(name, value) for name, value in options.items() if isinstance(value, str)]

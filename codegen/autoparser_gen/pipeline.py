@@ -18,7 +18,7 @@ from autoparser_gen.header import header
 from autoparser_gen.pool import Pool
 from autoparser_gen.probe import Prober, needles
 from autoparser_gen.request import Options, Output, Request
-from autoparser_gen.targets import TARGETS, Asked, Draft, GrammarCommands
+from autoparser_gen.targets import TARGETS, Draft, GrammarCommands
 
 # Python's stack, in calls. "Text until marker" is nested as deep as its markers are long: those of 100
 # equal letters (analysis.consistency.MAX_MARKER) take almost 3000.
@@ -96,15 +96,7 @@ def find_format(source: Path, options: Options) -> Format:
 
 def lower_for(analysis: Analysis, options: Options) -> ResponseGrammar:
     """The response's grammar as the options shape it."""
-    return lower(
-        analysis,
-        tools=options.tools.value if options.tools else None,
-        tool_choice=options.tool_choice,
-        parallel=options.parallel,
-        response_schema=options.response_schema.value if options.response_schema else None,
-        thinking=options.thinking,
-        lazy=options.lazy,
-    )
+    return lower(analysis, **vars(options.asked))
 
 
 def verify_files(files: Mapping[Path, str], request: Request, found: Format) -> verify.Report:
@@ -181,12 +173,7 @@ def _emit(output: Output, request: Request, found: Format, grammar: ResponseGram
         options.special_tokens,
         found.chat_template.special,
         commands,
-        Asked(
-            options.tools.value if options.tools else None,
-            options.tool_choice,
-            options.parallel,
-            options.thinking,
-        ),
+        options.asked,
     )
     return output.target.emit(draft)
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from autoparser_gen.containers import is_model_folder
 from autoparser_gen.errors import UsageError
-from autoparser_gen.header import option_words
+from autoparser_gen.header import option_words, request_options
 from autoparser_gen.limits import DEFAULT_LIMITS, Limits
-from autoparser_gen.targets import TARGETS, Target
+from autoparser_gen.targets import TARGETS, Asked, Target
 
 CHAT_TEMPLATE_SUFFIXES = (".jinja", ".jinja2", ".j2")
 STANDARD_OUTPUT = Path("-")
@@ -59,15 +59,29 @@ class Options:
         return option_words(
             {
                 **self.of_chat_template(),
-                "--tools": self.tools.name if self.tools else None,
-                "--tool-choice": None if self.tool_choice == "auto" else self.tool_choice,
-                "--response-schema": self.response_schema.name if self.response_schema else None,
-                "--thinking": {None: None, True: "on", False: "off"}[self.thinking],
-                "--no-parallel-tool-calls": not self.parallel,
-                "--lazy": self.lazy,
+                **request_options(
+                    self.tools.name if self.tools else None,
+                    self.tool_choice,
+                    self.parallel,
+                    self.response_schema.name if self.response_schema else None,
+                    self.thinking,
+                    self.lazy,
+                ),
                 "--portable": self.portable,
                 "--special-tokens": self.special_tokens,
             }
+        )
+
+    @property
+    def asked(self) -> Asked:
+        """What they ask for, without the names of files."""
+        return Asked(
+            self.tools.value if self.tools else None,
+            self.tool_choice,
+            self.parallel,
+            self.response_schema.value if self.response_schema else None,
+            self.thinking,
+            self.lazy,
         )
 
     def with_plain_names(self) -> Options:

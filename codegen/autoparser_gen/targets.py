@@ -25,12 +25,14 @@ class GrammarCommands:
 
 @dataclass(frozen=True)
 class Asked:
-    """The tools of a request, and what may be called, as in `lower`."""
+    """What a request asks for: the arguments of `lower`, and of the functions of a module."""
 
     tools: Any = None
     tool_choice: str = "auto"
     parallel: bool = True
+    response_schema: Any = None
     thinking: bool | None = None
+    lazy: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,15 +91,15 @@ def _gbnf(draft: Draft) -> str:
 
 
 def _vllm(draft: Draft) -> str:
-    from autoparser_gen.emit import vllm
+    from autoparser_gen.emit import plugin
 
-    return vllm.emit(draft.analysis, list(draft.header), draft.special)
+    return plugin.emit(draft.analysis, list(draft.header), draft.special, "vllm_plugin")
 
 
 def _sglang(draft: Draft) -> str:
-    from autoparser_gen.emit import sglang
+    from autoparser_gen.emit import plugin
 
-    return sglang.emit(draft.analysis, list(draft.header), draft.special)
+    return plugin.emit(draft.analysis, list(draft.header), draft.special, "sglang_plugin")
 
 
 def _json(draft: Draft) -> str:

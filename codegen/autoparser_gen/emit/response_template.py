@@ -17,8 +17,8 @@ from autoparser_gen.analysis.model import (
     ValueSyntax,
 )
 from autoparser_gen.emit import response_calls
+from autoparser_gen.emit.refusal import refuse
 from autoparser_gen.emit.response_calls import distinct, turn_ends
-from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.lower import prompt_state
 from autoparser_gen.grammar.markup import core, has_messages
 from autoparser_gen.header import GENERATED_BY
@@ -74,12 +74,8 @@ def _require_expressible(analysis: Analysis) -> None:
         "names of arguments are escaped": bool(arguments.name_escapes),
         "values are nested tags": arguments.value_syntax is ValueSyntax.NESTED_TAGS,
     }
-    for reason, holds in named.items():
-        if holds:
-            raise GrammarError(
-                f"{analysis.source}: the format cannot be a response template: {reason}."
-                " The parser module reads it: -o FILE.py."
-            )
+    instead = "The parser module reads it: -o FILE.py."
+    refuse(analysis.source, "response template", named, instead)
 
 
 def _anchors(analysis: Analysis) -> list[str]:

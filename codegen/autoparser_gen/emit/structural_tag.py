@@ -10,6 +10,7 @@ from typing import Any
 
 from autoparser_gen.analysis.as_json import json_text, triggers
 from autoparser_gen.analysis.model import Analysis, CallIdPosition, ReasoningMode, ToolMode
+from autoparser_gen.emit.refusal import refuse
 from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.lower import prompt_state
 from autoparser_gen.grammar.markup import core, has_messages
@@ -63,12 +64,8 @@ def _require_expressible(analysis: Analysis) -> str:
         "a marker holds a number that differs from call to call": "{index}"
         in str(sorted(analysis.joints.items())) + str(tools.function),
     }
-    for reason, holds in named.items():
-        if holds:
-            raise GrammarError(
-                f"{analysis.source}: the format cannot be a structural tag: {reason}. xgrammar reads"
-                " its grammar instead: -o FILE.lark --portable."
-            )
+    instead = "xgrammar reads its grammar instead: -o FILE.lark --portable."
+    refuse(analysis.source, "structural tag", named, instead)
     return found[0]["value"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 
 from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.ir import (
@@ -132,26 +132,14 @@ def _check_left_recursion(grammar: ResponseGrammar, empty: set[str]) -> None:
 
     llama.cpp does not see the latter: memory grows until the process is killed.
     """
-    begins = {rule.name: _beginnings(rule.body, empty) for rule in grammar.rules}
-    done: set[str] = set()
-    for rule in grammar.rules:
-        open_: dict[str, Iterator[str]] = (
-            {}
-        )  # the rules that lead here, each with what it begins with
-        ahead: str | None = rule.name if rule.name not in done else None
-        while ahead is not None or open_:
-            if ahead in open_:
-                raise GrammarError(
-                    f"rule {ahead!r} can begin with itself, directly or behind rules that"
-                    " can be empty: engines would not end."
-                )
-            if ahead is not None and ahead not in done:
-                open_[ahead] = iter(sorted(begins[ahead]))
-            name, following = next(reversed(open_.items()))
-            ahead = next(following, None)
-            if ahead is None:
-                done.add(name)
-                del open_[name]
+    begins = {rule.name: sorted(_beginnings(rule.body, empty)) for rule in grammar.rules}
+    try:
+        TopologicalSorter(begins).prepare()
+    except CycleError as error:
+        raise GrammarError(
+            f"rule {error.args[1][0]!r} can begin with itself, directly or behind rules that"
+            " can be empty: engines would not end."
+        ) from None
 
 
 def _beginnings(expr: Expr, empty: set[str]) -> set[str]:

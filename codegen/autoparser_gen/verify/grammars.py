@@ -17,14 +17,7 @@ def check_grammar(module: types.ModuleType, name: str, options: Options, expecte
 
     `name` is that of the target and of the module's function.
     """
-    shape = {
-        "tools": options.tools and options.tools.value,
-        "tool_choice": options.tool_choice,
-        "parallel": options.parallel,
-        "response_schema": options.response_schema and options.response_schema.value,
-        "thinking": options.thinking,
-        "lazy": options.lazy,
-    }
+    shape = dict(vars(options.asked))
     if name == "lark":
         shape |= {"portable": options.portable, "special_tokens": options.special_tokens}
     with warnings.catch_warnings():

@@ -12,8 +12,9 @@ from typing import Any
 from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.emit.gbnf import emit as gbnf_text
 from autoparser_gen.emit.lark import emit as lark_text
+from autoparser_gen.grammar.ir import ResponseGrammar
 from autoparser_gen.grammar.lower import lower
-from autoparser_gen.header import header, option_words
+from autoparser_gen.header import header, option_words, request_options
 
 FORMAT_VERSION = 1
 ANALYSIS = Analysis(source="toy.jinja", sha256="")
@@ -44,16 +45,7 @@ def gbnf(
     Warns (UserWarning) of each part of a schema that the grammar cannot express, and lets it be
     anything. Raises GrammarError where no sound grammar follows from the tools or schemas.
     """
-    grammar = lower(
-        ANALYSIS,
-        tools=tools,
-        tool_choice=tool_choice,
-        parallel=parallel,
-        response_schema=response_schema,
-        thinking=thinking,
-        lazy=lazy,
-    )
-    options = _request_options(tools, tool_choice, parallel, response_schema, thinking, lazy)
+    grammar, options = _asked(tools, tool_choice, parallel, response_schema, thinking, lazy)
     text = gbnf_text(ANALYSIS, grammar, _grammar_header(GBNF_OUTPUT, options))
     _warn_of(grammar.warnings)
     return text
@@ -75,16 +67,7 @@ def lark(
     `portable` leaves out look-around, for llguidance and xgrammar; `special_tokens` writes special
     tokens as llguidance has them. All else is as in `gbnf`.
     """
-    grammar = lower(
-        ANALYSIS,
-        tools=tools,
-        tool_choice=tool_choice,
-        parallel=parallel,
-        response_schema=response_schema,
-        thinking=thinking,
-        lazy=lazy,
-    )
-    options = _request_options(tools, tool_choice, parallel, response_schema, thinking, lazy)
+    grammar, options = _asked(tools, tool_choice, parallel, response_schema, thinking, lazy)
     options |= {"--portable": portable, "--special-tokens": special_tokens}
     text = lark_text(
         ANALYSIS,
@@ -97,23 +80,33 @@ def lark(
     return text
 
 
-def _request_options(
-    tools: object,
+def _asked(
+    tools: Sequence[Mapping[str, Any]] | None,
     tool_choice: str,
     parallel: bool,
-    response_schema: object,
+    response_schema: Any,
     thinking: bool | None,
     lazy: bool,
-) -> dict[str, str | bool | None]:
-    """What a request asks for, as options of the command line."""
-    return {
-        "--tools": None if tools is None else "tools.json",
-        "--tool-choice": None if tool_choice == "auto" else tool_choice,
-        "--response-schema": None if response_schema is None else "schema.json",
-        "--thinking": {None: None, True: "on", False: "off"}[thinking],
-        "--no-parallel-tool-calls": not parallel,
-        "--lazy": lazy,
-    }
+) -> tuple[ResponseGrammar, dict[str, str | bool | None]]:
+    """The grammar of the response to a request, and the request as options of the command line."""
+    grammar = lower(
+        ANALYSIS,
+        tools=tools,
+        tool_choice=tool_choice,
+        parallel=parallel,
+        response_schema=response_schema,
+        thinking=thinking,
+        lazy=lazy,
+    )
+    options = request_options(
+        None if tools is None else "tools.json",
+        tool_choice,
+        parallel,
+        None if response_schema is None else "schema.json",
+        thinking,
+        lazy,
+    )
+    return grammar, options
 
 
 def _grammar_header(output: list[str], options: dict[str, str | bool | None]) -> list[str]:
