@@ -175,7 +175,8 @@ def test_a_tokenizer_carries_it(tmp_path: Path) -> None:
     from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
     core = Tokenizer(models.WordLevel({"?": 0}, unk_token="?"))
-    tokenizer: Any = PreTrainedTokenizerFast(tokenizer_object=core)
+    fast: Any = PreTrainedTokenizerFast
+    tokenizer = fast(tokenizer_object=core)
     tokenizer.response_template = _template(HEADED)
     tokenizer.save_pretrained(tmp_path)
     config = json.loads((tmp_path / "tokenizer_config.json").read_text(encoding="utf-8"))
