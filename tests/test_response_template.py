@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -61,8 +62,8 @@ def test_the_shape() -> None:
     closed = "<|im_start|>assistant\n<think>\n\n</think>"
     assert found["start_anchor"] == ["<|im_start|>assistant", closed]
     calls = found["fields"]["tool_calls"]
-    assert calls["open_pattern"] == r"<tool_call>\s*(?=\{)"
-    assert calls["close_pattern"] == r"(?<=\})\s*(?:</tool_call>|<\|im_end\|>)"
+    assert calls["open_pattern"] == r"<tool_call>\s{0,64}(?=\{)"
+    assert calls["close_pattern"] == r"(?<=\})\s{0,64}(?:</tool_call>|<\|im_end\|>)"
     reasoning = found["fields"]["reasoning_content"]
     assert (reasoning["open"], reasoning["close"]) == ("<think>", ["</think>", "<|im_end|>"])
 
@@ -166,3 +167,38 @@ def _reading(message: dict[str, Any]) -> Reading:
         message.get("reasoning_content", ""),
         tuple((call["name"], call["arguments"]) for call in calls),
     )
+
+
+@with_transformers
+def test_a_tokenizer_carries_it(tmp_path: Path) -> None:
+    from tokenizers import Tokenizer, models
+    from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+    core = Tokenizer(models.WordLevel({"?": 0}, unk_token="?"))
+    fast: Any = PreTrainedTokenizerFast
+    tokenizer = fast(tokenizer_object=core)
+    tokenizer.response_template = _template(HEADED)
+    tokenizer.save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "tokenizer_config.json").read_text(encoding="utf-8"))
+    assert config["response_template"] == _template(HEADED)
+
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    output = (
+        'Sunny?\n</think>\n\n<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call><|im_end|>'
+    )
+    assert tokenizer.parse_response(output, prefix="<|im_start|>assistant\n<think>\n") == {
+        "role": "assistant",
+        "reasoning_content": "Sunny?",
+        "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {}}}],
+    }
+
+
+@with_transformers
+@pytest.mark.parametrize("text", ["<tool_call>\n<function=f>\n<parameter=a>", " ", "</function> "])
+def test_hostile_outputs_take_linear_time(text: str) -> None:
+    from transformers.utils.chat_parsing import parse_response
+
+    found = _template(replace(FORMATS["raw values"], assistant_header="<|assistant|>"))
+    began = time.process_time()
+    parse_response("<tool_call>\n<function=f>\n<parameter=a>" + text * 5_000, found, prefix="")
+    assert time.process_time() - began < 5

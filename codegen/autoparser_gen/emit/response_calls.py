@@ -1,7 +1,8 @@
 """Calls in a response template: regions that a regular expression opens and another one closes.
 
-The expressions are for the `regex` library, in which `.` is any character. Each begins with a
-marker or with the end of the arguments, so that none is tried at every place of a text.
+The expressions are for the `regex` library, in which `.` is any character. Its partial matching,
+which transformers uses on streams, tries them at every place of a text, whatever stands before it:
+so every repetition in them has a limit, but for that of a value.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from autoparser_gen.analysis.model import Analysis, CallIdPosition, ToolMode, Va
 from autoparser_gen.emit.regex import escape
 from autoparser_gen.grammar.markup import core, single_markers
 
-_NAME = "[a-zA-Z0-9_.-]+?"
-_PLACEHOLDERS = {"{name}": "(?P=name)", "{key}": "(?P=key)", "{index}": "[0-9]+"}
+_NAME = "(?P<name>[a-zA-Z0-9_.-]{1,256}?)"
+_ID = r"(?P<id>\S{1,256}?)"
+_KEY = r"(?P<key>[^\n]{1,256}?)"
+_PLACEHOLDERS = {"{name}": "(?P=name)", "{key}": "(?P=key)", "{index}": "[0-9]{1,9}"}
 _PLACEHOLDER = re.compile(r"(\{(?:name|key|index)\})")
-_SPACE = r"\s*"
+_SPACE = r"\s{0,64}"
 
 
 def field(analysis: Analysis) -> dict[str, Any]:
@@ -125,8 +128,8 @@ def _opener(analysis: Analysis, behind: str = "") -> str:
         analysis.tools.function,
         analysis.tools.call_id,
     )
-    name = f"(?P<name>{_NAME})"
-    an_id = [_pattern(call_id.prefix), r"(?P<id>\S+?)", _pattern(call_id.suffix)]
+    name = _NAME
+    an_id = [_pattern(call_id.prefix), _ID, _pattern(call_id.suffix)]
     before: list[str] = []
     after: list[str] = []
     if call_id.pos is CallIdPosition.PRE_FUNC_NAME:
@@ -135,7 +138,7 @@ def _opener(analysis: Analysis, behind: str = "") -> str:
         after = an_id
     elif call_id.pos is CallIdPosition.CARRIES_NAME:
         prefix, suffix = _pattern(call_id.prefix), _pattern(call_id.suffix)
-        name = f"(?P<id>(?:{prefix})?{name}(?:{suffix}[0-9]+)?)"
+        name = f"(?P<id>(?:{prefix})?{name}(?:{suffix}[0-9]{{1,9}})?)"
     parts = [
         _pattern(form.per_call_start),
         *before,
@@ -154,24 +157,20 @@ def _argument(analysis: Analysis) -> str:
     value_prefix = arguments.value_prefix or arguments.name_suffix
     behind_key = "" if value_prefix == arguments.name_suffix else arguments.name_suffix
     types = _any_of(_escaped(spelling) for spelling, _ in arguments.types)
-    parts = [
-        _pattern(arguments.name_prefix),
-        "(?P<key>.+?)",
-        _pattern(behind_key),
-        _pattern(arguments.type_prefix) and _pattern(arguments.type_prefix) + types,
-        _pattern(value_prefix),
-    ]
-    opener = _SPACE.join(filter(None, parts))
+    type_prefix = _pattern(arguments.type_prefix)
+    behind = [_pattern(behind_key), type_prefix and type_prefix + types, _pattern(value_prefix)]
+    opener = _pattern(arguments.name_prefix) + _KEY + _SPACE.join(filter(None, behind))
+    # A value may hold what ends values. One that nothing ends takes the rest: otherwise each opener
+    # in a row of them would search all that follows.
+    follows = distinct([_pattern(arguments.name_prefix), _pattern(arguments.end), r"\Z"])
     suffix = _any_of(map(_pattern, (arguments.value_suffix, *arguments.other_value_suffixes)))
     first = value_prefix[len(value_prefix.rstrip()) :]
     last = arguments.value_suffix[: -len(arguments.value_suffix.lstrip())]
     value = f"{_optional(first)}(?P<value>.*?){_optional(last)}"
     if arguments.optional_wrap:
         wrap_start, wrap_end = map(_escaped, arguments.optional_wrap)
-        value = f"(?P<wrap>{wrap_start})?{value}(?(wrap){wrap_end})"
-    # A value may hold what ends values.
-    follows = distinct([_pattern(arguments.name_prefix), _pattern(arguments.end), r"\Z"])
-    return f"{opener}{value}{suffix}(?={_SPACE}{_any_of(follows)})"
+        value, suffix = f"(?P<wrap>{wrap_start})?{value}", f"(?(wrap){wrap_end}){suffix}"
+    return rf"{opener}{value}(?:{suffix}(?={_SPACE}{_any_of(follows)})|\Z)"
 
 
 def _named(analysis: Analysis) -> dict[str, Any]:
