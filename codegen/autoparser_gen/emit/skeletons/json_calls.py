@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from autoparser_gen.emit.skeletons.json_values import (
     _KEY_TOKEN,
     _STRING_RUN,
     JsonValue,
+    _string,
     _whole,
 )
 from autoparser_gen.emit.skeletons.runtime import _ALWAYS, Decoder, Parser, _past_space, _SearchIn
@@ -252,12 +252,6 @@ class JsonCalls(Decoder):
         self._field = (_OUTER_FIELDS if outer else _FIELDS).get(key, "")
         twice = self._field == "arguments" and len(self._fields & _ARGUMENTS) > 1
         return not twice and not (self._parser.bare and not self._field)
-
-
-def _string(text: str) -> str:
-    """The value of a string's JSON text."""
-    value: str = json.loads(text) if "\\" in text else text[1:-1]
-    return value
 
 
 # ==== End JSON calls block ====

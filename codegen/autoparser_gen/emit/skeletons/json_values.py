@@ -215,7 +215,7 @@ class JsonValue:
         elif self._key is None:
             self._close()
         else:
-            key = json.loads('"' + "".join(self._key) + '"')
+            key = _string('"' + "".join(self._key) + '"')
             self._key, self._expect = None, ":"
             return stop + 1 if self._add_key(key) else stop
         return stop + 1
@@ -252,6 +252,12 @@ class JsonValue:
         else:
             self._close()
         return at
+
+
+def _string(text: str) -> str:
+    """The value of a string's JSON text."""
+    value: str = json.loads(text) if "\\" in text else text[1:-1]
+    return value
 
 
 class JsonArguments(Decoder):

@@ -24,6 +24,7 @@ _JSON_KINDS = {
     "f": "boolean",
     "n": "null",
 }
+_JSON_BEGINNINGS = '{["-0123456789tfn'
 # How a literal begins that is Python's and no string, where the schema may want one and where not.
 _PYTHON_TYPED, _PYTHON_UNTYPED = "TFN[{(", "TFN[{"
 
@@ -104,11 +105,13 @@ def _json_or_python(text: str, python: str) -> str:
     `python` holds the characters that such a literal may begin with.
     """
     text = text.strip()
-    value = JsonValue()
-    end = value.read(text + " ", 0, len(text) + 1)
-    if value.done and end >= len(text):
-        return text
-    if not text or text[0] not in python:
+    first = text[:1]
+    if first and first in _JSON_BEGINNINGS:
+        value = JsonValue()
+        end = value.read(text + " ", 0, len(text) + 1)
+        if value.done and end >= len(text):
+            return text
+    if not first or first not in python:
         return ""
     literal = Literal()
     end = literal.read(text, 0, len(text))
@@ -124,7 +127,9 @@ def _argument_schema(
     schemas: Mapping[str, Any] | None, tool: str, key: str
 ) -> tuple[Any, Any] | None:
     """An argument's schema with the document that its references point into; None if unknown."""
-    root = (schemas or {}).get(tool)
+    if schemas is None or tool not in schemas:
+        return None
+    root = schemas[tool]
     return _property_schema(root, root, key)
 
 
