@@ -35,13 +35,16 @@ class RawValue(Decoder):
     def __init__(self, parser: Parser) -> None:
         self._parser = parser
         tool, key, named = parser.argument
-        self._schema = _argument_schema(parser.schemas, tool, key)
+        known = parser.argument_schemas.get((tool, key))
+        if known is None:
+            schema = _argument_schema(parser.schemas, tool, key)
+            known = schema, schema is not None and _only_string(*schema)
+            parser.argument_schemas[tool, key] = known
+        self._schema, only_string = known
         self._named = RAW_TYPES.get(named, "")
         self._pieces: list[str] = []
-        certain = self._named or (
-            self._schema is not None and _only_string(*self._schema) and "string"
-        )
-        self._streams = certain == "string" and RAW_WRAP is None and not QUOTED_STRINGS
+        is_string = self._named == "string" if self._named else only_string
+        self._streams = is_string and RAW_WRAP is None and not QUOTED_STRINGS
         if self._streams:
             parser.call_arguments('"')
 

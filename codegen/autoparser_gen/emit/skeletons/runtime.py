@@ -419,6 +419,8 @@ class Parser:
         max_arguments: int | None = None,
     ) -> None:
         self.schemas = None if tools is None else _schemas(tools)
+        # What a decoder has found in the schemas of a tool's argument: it, its document, whether a string.
+        self.argument_schemas: dict[tuple[str, str], tuple[tuple[Any, Any] | None, bool]] = {}
         self._stream_arguments = stream_arguments
         self._strict = strict
         self._make_id = make_id
