@@ -11,7 +11,7 @@ from autoparser_gen.emit.skeletons.json_values import (
     _string,
     _whole,
 )
-from autoparser_gen.emit.skeletons.runtime import _ALWAYS, Decoder, Parser, _past_space, _SearchIn
+from autoparser_gen.emit.skeletons.runtime import Decoder, Parser, _past_space, _SearchIn
 
 NAME_FIELD = "name"
 ARGUMENTS_FIELD = "arguments"
@@ -90,9 +90,9 @@ class JsonCalls(Decoder):
         """The text has ended: whether the last call is complete, if not the array."""
         return self._expect == ", or ]"
 
-    def passes(self) -> _SearchIn:
+    def passes(self) -> _SearchIn | None:
         """See Decoder."""
-        return _ALWAYS if self._arguments is None else self._arguments.passes()
+        return None if self._arguments is None else self._arguments.passes()
 
     def _take(self, text: str, at: int, end: int) -> int:
         """Take what stands here of the call's own structure; returns the index behind it."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from autoparser_gen.emit.skeletons.json_values import _SPECIAL, JsonValue
 from autoparser_gen.emit.skeletons.literals import Literal, _json_text
-from autoparser_gen.emit.skeletons.runtime import _ALWAYS, Decoder, Parser, _quoted, _SearchIn
+from autoparser_gen.emit.skeletons.runtime import Decoder, Parser, _quoted, _SearchIn
 
 RAW_WRAP: tuple[str, str] | None = None
 RAW_TYPES: dict[str, str] = {}
@@ -56,9 +56,9 @@ class RawValue(Decoder):
             self._pieces.append(text[at:end])
         return end
 
-    def passes(self) -> _SearchIn:
+    def passes(self) -> _SearchIn | None:
         """See Decoder."""
-        return _SPECIAL.search if self._streams else _ALWAYS
+        return _SPECIAL.search if self._streams else None
 
     def ends(self) -> bool:
         """The value is complete."""

@@ -49,7 +49,6 @@ _BLANK = " \t"
 _quoted = json.JSONEncoder(ensure_ascii=False).encode  # a string as JSON
 _SearchIn = Callable[[str], object]
 _NEVER: _SearchIn = re.compile(r"(?!)").search
-_ALWAYS: _SearchIn = re.compile("").search
 _new = tuple.__new__  # makes a Delta of all its fields, in a third of the time of Delta(...)
 # What has been looked for in a text: from where, up to where, and what stands there.
 _Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
@@ -183,9 +182,9 @@ class Decoder:
         """The text has ended: whether the call being read is complete."""
         return False
 
-    def passes(self) -> _SearchIn:
+    def passes(self) -> _SearchIn | None:
         """A piece in which this search finds nothing is arguments' JSON text, and changes no more."""
-        return _ALWAYS
+        return None
 
 
 class _Call:
@@ -458,7 +457,7 @@ class Parser:
         self._stops: _SearchIn = _NEVER
         self._direct: Decoder | None = None  # the same for a value
         self._value_stops: _SearchIn | None = None
-        self._passes = _ALWAYS  # `passes` of it
+        self._passes: _SearchIn | None = None  # `passes` of it
         self._position = 0  # characters accounted for
         self._incomplete = ""
         self._calls: list[ToolCall] = []
@@ -529,7 +528,7 @@ class Parser:
         decoder, held, stops = self._direct, self._held, self._value_stops
         if decoder is None or held is None or (stops is not None and stops(chunk) is not None):
             self._read(chunk)
-        elif self._passes(chunk) is None:
+        elif self._passes is not None and self._passes(chunk) is None:
             held.append(chunk)
             self.call_arguments(chunk)
         else:  # what `_read_data` or `_read_raw` does, without the buffer
