@@ -55,6 +55,14 @@ def test_made_ids_do_not_depend_on_the_pieces(stream_arguments: bool) -> None:
         assert module.merge(_stream(module, pieces, **options)) == whole
 
 
+def test_an_empty_id_is_an_id_whether_the_call_comes_whole_or_in_pieces() -> None:
+    module = _module("mistral_nemo")
+    text = '[TOOL_CALLS][{"name": "f", "arguments": {}, "id": ""}]'
+    for pieces in ([text], list(text)):
+        calls = module.merge(_stream(module, pieces)).tool_calls
+        assert [call.id for call in calls] == [""]
+
+
 def test_an_id_in_the_text_is_not_replaced() -> None:
     module = _module("mistral_nemo")
     text = '[TOOL_CALLS][{"name": "f", "arguments": {}, "id": "abcdefghi"}, {"name": "g", "arguments": {}}]'

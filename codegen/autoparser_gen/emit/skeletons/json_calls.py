@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from autoparser_gen.emit.skeletons.json_values import (
     _KEY_TOKEN,
     _STRING_RUN,
     JsonValue,
+    _string,
     _whole,
 )
-from autoparser_gen.emit.skeletons.runtime import _ALWAYS, Decoder, Parser, _past_space, _SearchIn
+from autoparser_gen.emit.skeletons.runtime import Decoder, Parser, _past_space, _SearchIn
 
 NAME_FIELD = "name"
 ARGUMENTS_FIELD = "arguments"
@@ -90,9 +90,9 @@ class JsonCalls(Decoder):
         """The text has ended: whether the last call is complete, if not the array."""
         return self._expect == ", or ]"
 
-    def passes(self) -> _SearchIn:
+    def passes(self) -> _SearchIn | None:
         """See Decoder."""
-        return _ALWAYS if self._arguments is None else self._arguments.passes()
+        return None if self._arguments is None else self._arguments.passes()
 
     def _take(self, text: str, at: int, end: int) -> int:
         """Take what stands here of the call's own structure; returns the index behind it."""
@@ -252,12 +252,6 @@ class JsonCalls(Decoder):
         self._field = (_OUTER_FIELDS if outer else _FIELDS).get(key, "")
         twice = self._field == "arguments" and len(self._fields & _ARGUMENTS) > 1
         return not twice and not (self._parser.bare and not self._field)
-
-
-def _string(text: str) -> str:
-    """The value of a string's JSON text."""
-    value: str = json.loads(text) if "\\" in text else text[1:-1]
-    return value
 
 
 # ==== End JSON calls block ====

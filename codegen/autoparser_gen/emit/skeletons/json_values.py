@@ -8,7 +8,6 @@ from typing import Any
 
 from autoparser_gen.emit.skeletons.numbers import _NUMBER, _NUMBER_CLASS
 from autoparser_gen.emit.skeletons.runtime import (
-    _ALWAYS,
     _SPACE,
     Decoder,
     Parser,
@@ -107,9 +106,9 @@ class JsonValue:
                 at = self._read_structure(text, at, end)
         return at
 
-    def passes(self) -> _SearchIn:
+    def passes(self) -> _SearchIn | None:
         """See Decoder."""
-        return _SPECIAL.search if self._expect == "string" and self._key is None else _ALWAYS
+        return _SPECIAL.search if self._expect == "string" and self._key is None else None
 
     def _read_structure(self, text: str, at: int, end: int) -> int:
         """Punctuation and whole tokens, up to a token that is read piece by piece."""
@@ -215,7 +214,7 @@ class JsonValue:
         elif self._key is None:
             self._close()
         else:
-            key = json.loads('"' + "".join(self._key) + '"')
+            key = _string('"' + "".join(self._key) + '"')
             self._key, self._expect = None, ":"
             return stop + 1 if self._add_key(key) else stop
         return stop + 1
@@ -254,6 +253,12 @@ class JsonValue:
         return at
 
 
+def _string(text: str) -> str:
+    """The value of a string's JSON text."""
+    value: str = json.loads(text) if "\\" in text else text[1:-1]
+    return value
+
+
 class JsonArguments(Decoder):
     """The arguments of a call: a JSON object, passed on as it is written."""
 
@@ -278,7 +283,7 @@ class JsonArguments(Decoder):
         self.done = value.done
         return stop
 
-    def passes(self) -> _SearchIn:
+    def passes(self) -> _SearchIn | None:
         """See Decoder."""
         return self._value.passes()
 

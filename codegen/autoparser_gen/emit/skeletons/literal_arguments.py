@@ -33,7 +33,7 @@ class LiteralArguments(Decoder):
             self._parser.call_arguments(literal.take())
         return stop
 
-    def passes(self) -> _SearchIn:
+    def passes(self) -> _SearchIn | None:
         """See Decoder."""
         return self._literal.passes()
 

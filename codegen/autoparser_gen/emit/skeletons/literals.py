@@ -7,7 +7,6 @@ from functools import lru_cache
 
 from autoparser_gen.emit.skeletons.numbers import _NUMBER, _NUMBER_CLASS
 from autoparser_gen.emit.skeletons.runtime import (
-    _ALWAYS,
     _SPACE,
     _match_end,
     _past_space,
@@ -136,10 +135,10 @@ class EscapedString:
                 at = self._read_run(text, at, end)
         return at
 
-    def passes(self) -> _SearchIn:
+    def passes(self) -> _SearchIn | None:
         """See Decoder."""
         plain = self._closing and not self._quotes and self._escape is None and not self._high
-        return self._special if plain else _ALWAYS
+        return self._special if plain else None
 
     def _count_quote(self) -> None:
         self._quotes += 1
@@ -241,7 +240,7 @@ class VerbatimString:
         self._out.append(_json_text(text[at:stop]))
         return stop + size
 
-    def passes(self) -> _SearchIn:
+    def passes(self) -> _SearchIn | None:
         """See Decoder."""
         return self._special
 
@@ -347,10 +346,10 @@ class Literal:
                     at = self._take(text, at, end)
         return at
 
-    def passes(self) -> _SearchIn:
+    def passes(self) -> _SearchIn | None:
         """See Decoder."""
         if self._string is None or self._expect == "key":
-            return _ALWAYS
+            return None
         return self._string.passes()
 
     def _take(self, text: str, at: int, end: int) -> int:

@@ -7,7 +7,6 @@ import re
 
 from autoparser_gen.emit.skeletons.literals import _SPACES, Literal, _ahead
 from autoparser_gen.emit.skeletons.runtime import (
-    _ALWAYS,
     _NAME,
     Decoder,
     Parser,
@@ -75,9 +74,9 @@ class PythonCalls(Decoder):
         """The text has ended: whether the last call is complete, if not the list."""
         return self._expect == "end of call"
 
-    def passes(self) -> _SearchIn:
+    def passes(self) -> _SearchIn | None:
         """See Decoder."""
-        return _ALWAYS if self._value is None else self._value.passes()
+        return None if self._value is None else self._value.passes()
 
     def new_value(self) -> Literal:
         """What reads an argument's value."""

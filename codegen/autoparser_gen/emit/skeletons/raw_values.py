@@ -7,7 +7,7 @@ from typing import Any
 
 from autoparser_gen.emit.skeletons.json_values import _SPECIAL, JsonValue
 from autoparser_gen.emit.skeletons.literals import Literal, _json_text
-from autoparser_gen.emit.skeletons.runtime import _ALWAYS, Decoder, Parser, _quoted, _SearchIn
+from autoparser_gen.emit.skeletons.runtime import Decoder, Parser, _quoted, _SearchIn
 
 RAW_WRAP: tuple[str, str] | None = None
 RAW_TYPES: dict[str, str] = {}
@@ -24,6 +24,7 @@ _JSON_KINDS = {
     "f": "boolean",
     "n": "null",
 }
+_JSON_BEGINNINGS = '{["-0123456789tfn'
 # How a literal begins that is Python's and no string, where the schema may want one and where not.
 _PYTHON_TYPED, _PYTHON_UNTYPED = "TFN[{(", "TFN[{"
 
@@ -34,13 +35,16 @@ class RawValue(Decoder):
     def __init__(self, parser: Parser) -> None:
         self._parser = parser
         tool, key, named = parser.argument
-        self._schema = _argument_schema(parser.schemas, tool, key)
+        known = parser.argument_schemas.get((tool, key))
+        if known is None:
+            schema = _argument_schema(parser.schemas, tool, key)
+            known = schema, schema is not None and _only_string(*schema)
+            parser.argument_schemas[tool, key] = known
+        self._schema, only_string = known
         self._named = RAW_TYPES.get(named, "")
         self._pieces: list[str] = []
-        certain = self._named or (
-            self._schema is not None and _only_string(*self._schema) and "string"
-        )
-        self._streams = certain == "string" and RAW_WRAP is None and not QUOTED_STRINGS
+        is_string = self._named == "string" if self._named else only_string
+        self._streams = is_string and RAW_WRAP is None and not QUOTED_STRINGS
         if self._streams:
             parser.call_arguments('"')
 
@@ -52,9 +56,9 @@ class RawValue(Decoder):
             self._pieces.append(text[at:end])
         return end
 
-    def passes(self) -> _SearchIn:
+    def passes(self) -> _SearchIn | None:
         """See Decoder."""
-        return _SPECIAL.search if self._streams else _ALWAYS
+        return _SPECIAL.search if self._streams else None
 
     def ends(self) -> bool:
         """The value is complete."""
@@ -104,11 +108,13 @@ def _json_or_python(text: str, python: str) -> str:
     `python` holds the characters that such a literal may begin with.
     """
     text = text.strip()
-    value = JsonValue()
-    end = value.read(text + " ", 0, len(text) + 1)
-    if value.done and end >= len(text):
-        return text
-    if not text or text[0] not in python:
+    first = text[:1]
+    if first and first in _JSON_BEGINNINGS:
+        value = JsonValue()
+        end = value.read(text + " ", 0, len(text) + 1)
+        if value.done and end >= len(text):
+            return text
+    if not first or first not in python:
         return ""
     literal = Literal()
     end = literal.read(text, 0, len(text))
@@ -124,7 +130,9 @@ def _argument_schema(
     schemas: Mapping[str, Any] | None, tool: str, key: str
 ) -> tuple[Any, Any] | None:
     """An argument's schema with the document that its references point into; None if unknown."""
-    root = (schemas or {}).get(tool)
+    if schemas is None or tool not in schemas:
+        return None
+    root = schemas[tool]
     return _property_schema(root, root, key)
 
 

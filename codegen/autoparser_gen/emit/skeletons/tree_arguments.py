@@ -24,7 +24,6 @@ from autoparser_gen.emit.skeletons.raw_values import (
     _typed,
 )
 from autoparser_gen.emit.skeletons.runtime import (
-    _ALWAYS,
     Decoder,
     Parser,
     _match_end,
@@ -106,9 +105,9 @@ class TreeArguments(Decoder):
             self._out.clear()
         return at
 
-    def passes(self) -> _SearchIn:
+    def passes(self) -> _SearchIn | None:
         """See Decoder."""
-        return _ALWAYS if self._text is None or not self._streams else self._text.passes()
+        return None if self._text is None or not self._streams else self._text.passes()
 
     def _read_tag(self, text: str, at: int, end: int) -> int:
         """A further tag, or the closer of the one that is open."""
