@@ -132,7 +132,6 @@ _BLANK = " \t"
 _quoted = json.JSONEncoder(ensure_ascii=False).encode  # a string as JSON
 _SearchIn = Callable[[str], object]
 _NEVER: _SearchIn = re.compile(r"(?!)").search
-_ALWAYS: _SearchIn = re.compile("").search
 _new = tuple.__new__  # makes a Delta of all its fields, in a third of the time of Delta(...)
 # What has been looked for in a text: from where, up to where, and what stands there.
 _Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
@@ -266,9 +265,9 @@ class Decoder:
         """The text has ended: whether the call being read is complete."""
         return False
 
-    def passes(self) -> _SearchIn:
+    def passes(self) -> _SearchIn | None:
         """A piece in which this search finds nothing is arguments' JSON text, and changes no more."""
-        return _ALWAYS
+        return None
 
 
 class _Call:
@@ -449,10 +448,16 @@ class _Search:
 
     def begins(self, text: str, at: int, end: int) -> bool:
         """Whether a marker that is longer than text[at:end] begins with it."""
-        if end - at >= self.longest:
+        size = end - at
+        if size >= self.longest:
             return False
         tail = text[at:end]
-        return any(len(m) > len(tail) and m.startswith(tail) for m in self.markers)
+        for marker in self.markers:  # the longest first
+            if len(marker) <= size:
+                break
+            if marker.startswith(tail):
+                return True
+        return False
 
     def stops(self) -> _SearchIn:
         """The search which finds nothing in a piece of text that is no part of a marker."""
@@ -496,6 +501,8 @@ class Parser:
         max_arguments: int | None = None,
     ) -> None:
         self.schemas = None if tools is None else _schemas(tools)
+        # What a decoder has found in the schemas of a tool's argument: it, its document, whether a string.
+        self.argument_schemas: dict[tuple[str, str], tuple[tuple[Any, Any] | None, bool]] = {}
         self._stream_arguments = stream_arguments
         self._strict = strict
         self._make_id = make_id
@@ -533,7 +540,7 @@ class Parser:
         self._stops: _SearchIn = _NEVER
         self._direct: Decoder | None = None  # the same for a value
         self._value_stops: _SearchIn | None = None
-        self._passes = _ALWAYS  # `passes` of it
+        self._passes: _SearchIn | None = None  # `passes` of it
         self._position = 0  # characters accounted for
         self._incomplete = ""
         self._calls: list[ToolCall] = []
@@ -604,7 +611,7 @@ class Parser:
         decoder, held, stops = self._direct, self._held, self._value_stops
         if decoder is None or held is None or (stops is not None and stops(chunk) is not None):
             self._read(chunk)
-        elif self._passes(chunk) is None:
+        elif self._passes is not None and self._passes(chunk) is None:
             held.append(chunk)
             self.call_arguments(chunk)
         else:  # what `_read_data` or `_read_raw` does, without the buffer
@@ -713,11 +720,11 @@ class Parser:
 
     def _take_call(self, row: _Row, closing: _Place, at: int) -> bool:
         """Read a call that is all there, in one step for its markers and all; False where it is not."""
-        text, end = self._buffer, len(self._buffer)
-        if self._draft is not None:
+        text, start, end = self._buffer, at + len(row.marker), len(self._buffer)
+        if self._draft is not None or end - start < closing.search.longest:
             return False
         decoder = DECODERS[row.target.name](self)
-        call = decoder.whole(text, at + len(row.marker), end)
+        call = decoder.whole(text, start, end)
         if call is None:
             return False
         name, arguments, call_id, stop = call
@@ -787,13 +794,15 @@ class Parser:
             chars = _KEY if place.collects == "key" else _NAME
             start = _match_end(chars, self._buffer, start, stop)
             self._spaced = start < stop
-        self._scanned = start = _past_space(self._buffer, start, stop)
+        if self._spaced:
+            start = _past_space(self._buffer, start, stop)
+        self._scanned = start
         if start < stop:
             return self._fail(start)
         if not found:
             return self._fall_back() if final and self._undecided else False
         text = self._buffer[self._from : stop].strip(_SPACE)
-        if place.collects == "key":
+        if KEY_ESCAPES and place.collects == "key":
             text = _KEY_ESCAPE.sub(lambda escape: KEY_ESCAPES[escape[0]], text)
         row = place.rows[found[1]]
         missing = not text and place.collects != "id"
@@ -1145,7 +1154,8 @@ class Parser:
     @property
     def call(self) -> _Call:
         """The call in progress."""
-        self._call = self._call or _Call()
+        if self._call is None:
+            self._call = _Call()
         return self._call
 
     @property
@@ -1211,7 +1221,7 @@ class Parser:
             if late:
                 self._emit(Delta(index=call.index, id=call.id))
             if closing:
-                self._emit(Delta(index=call.index, arguments=closing))
+                self._emit(_new(Delta, ("", "", call.index, None, "", closing, False, "")))
         done = ToolCall(call.name, "".join(call.arguments), call.id)
         (self._calls if self._draft is None else self._draft_calls).append(done)
 
@@ -1344,6 +1354,8 @@ class Parser:
 
 
 def _past_space(text: str, at: int, end: int) -> int:
+    if at < end and text[at] not in _SPACE:
+        return at
     found = _SPACE_RUN.match(text, at, end)
     return at if found is None else found.end()
 
@@ -1510,9 +1522,9 @@ class JsonValue:
                 at = self._read_structure(text, at, end)
         return at
 
-    def passes(self) -> _SearchIn:
+    def passes(self) -> _SearchIn | None:
         """See Decoder."""
-        return _SPECIAL.search if self._expect == "string" and self._key is None else _ALWAYS
+        return _SPECIAL.search if self._expect == "string" and self._key is None else None
 
     def _read_structure(self, text: str, at: int, end: int) -> int:
         """Punctuation and whole tokens, up to a token that is read piece by piece."""
@@ -1618,7 +1630,7 @@ class JsonValue:
         elif self._key is None:
             self._close()
         else:
-            key = json.loads('"' + "".join(self._key) + '"')
+            key = _string('"' + "".join(self._key) + '"')
             self._key, self._expect = None, ":"
             return stop + 1 if self._add_key(key) else stop
         return stop + 1
@@ -1657,6 +1669,12 @@ class JsonValue:
         return at
 
 
+def _string(text: str) -> str:
+    """The value of a string's JSON text."""
+    value: str = json.loads(text) if "\\" in text else text[1:-1]
+    return value
+
+
 class JsonArguments(Decoder):
     """The arguments of a call: a JSON object, passed on as it is written."""
 
@@ -1681,7 +1699,7 @@ class JsonArguments(Decoder):
         self.done = value.done
         return stop
 
-    def passes(self) -> _SearchIn:
+    def passes(self) -> _SearchIn | None:
         """See Decoder."""
         return self._value.passes()
 
