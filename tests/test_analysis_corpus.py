@@ -17,7 +17,6 @@ import pytest
 import autoparser_gen
 from autoparser_gen.analysis import Analysis, analyze
 from autoparser_gen.analysis.as_json import to_json
-from autoparser_gen.analysis.cleaning import marker_cores
 from autoparser_gen.chat_template import Renderer
 from autoparser_gen.containers import load
 from autoparser_gen.probe import Prober, Turn, needles
@@ -378,7 +377,7 @@ def test_the_source_names_no_marker_of_the_corpus(analysed: dict[str, Analysed])
     markers = {
         core
         for it in analysed.values()
-        for core in (*marker_cores(it.analysis), it.analysis.end_of_turn)
+        for core in (*it.analysis.preserved_tokens, it.analysis.end_of_turn)
         if len(core) > 4 and re.search(r"[<\[|\uff5c]", core)
     }
     assert len(markers) > 150

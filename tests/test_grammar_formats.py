@@ -7,11 +7,17 @@ from typing import Any
 
 import formats
 import pytest
-from engines import engines
+from engines import engines, with_lark
+from parsers import SOURCES
 
-from autoparser_gen.analysis.model import Headers, LiteralSyntax, Reasoning, ReasoningMode
+from autoparser_gen import pipeline, verify
+from autoparser_gen.analysis.as_json import triggers
+from autoparser_gen.analysis.model import Analysis, Headers, LiteralSyntax, Reasoning, ReasoningMode
+from autoparser_gen.emit import lark
 from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.lower import lower
+from autoparser_gen.probe.needles import Call
+from autoparser_gen.request import Options
 
 WEATHER = {
     "type": "function",
@@ -306,13 +312,35 @@ def test_one_tool_only(name: str) -> None:
         assert not accepts(_behind_prompt(name, weather)), engine
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name not in ("channels", "recipients")])
-def test_lazy_grammars_begin_at_the_call(name: str) -> None:
+@pytest.mark.parametrize("name", CALLS)
+def test_lazy_grammars_begin_at_the_trigger(name: str) -> None:
     analysis = formats.FORMATS[name]
     verdicts = engines(lower(analysis, tools=TOOLS, lazy=True), analysis)
     for engine, accepts in verdicts.items():
-        assert accepts(CALLS[name][0]), engine
+        assert accepts(_from_trigger(analysis, CALLS[name][0])), engine
         assert not accepts("It rains."), engine
+
+
+def _from_trigger(analysis: Analysis, text: str) -> str:
+    """What follows a lazy grammar's trigger, and the trigger, which may end the prompt."""
+    whole = analysis.generation_prompts.default + text
+    for word in (trigger["value"] for trigger in triggers(analysis)):
+        return whole[whole.index(word) :] if word in whole else word + text
+    return text
+
+
+@pytest.mark.parametrize("stem", SOURCES)
+def test_every_format_s_lazy_grammar_begins_at_its_trigger(stem: str) -> None:
+    found = pipeline.find_format(SOURCES[stem], Options())
+    calls: list[Call] = [("f", {"a": "b"}), ("g", {"c": 1})]
+    turn = found.prober.turn(None, None, calls) or found.prober.turn(None, None, calls[:1])
+    prompts = (found.analysis.generation_prompts.default, "")
+    texts = [verify.grammar_text(turn, found.analysis, prompt) for prompt in prompts if turn]
+    text = next(filter(None, texts), "")
+    if not text or not triggers(found.analysis):
+        pytest.skip("the format has no trigger")
+    accepts = with_lark(lark.emit(found.analysis, lower(found.analysis, lazy=True), []))
+    assert accepts(_from_trigger(found.analysis, text))
 
 
 @pytest.mark.parametrize("name", CALLS)

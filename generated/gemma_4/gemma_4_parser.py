@@ -68,6 +68,7 @@ GENERATION_PROMPTS = {
 }
 PRESERVED_TOKENS: list[str] = [
     "<|channel>thought",
+    "<|channel>",
     "<channel|>",
     "<|tool_call>",
     "<tool_call|>",
@@ -76,6 +77,7 @@ PRESERVED_TOKENS: list[str] = [
     "}",
     ":",
     ",",
+    '<|"|>',
 ]
 TRIGGERS: list[dict[str, str]] = [{"type": "word", "value": "<|tool_call>"}]
 

@@ -64,7 +64,11 @@ GENERATION_PROMPTS = {
     "thinking": "assistant<|role_sep|>\n",
     "no_thinking": "assistant<|role_sep|>\n",
 }
-PRESERVED_TOKENS: list[str] = ["<|message_sep|>\n\nfunction call<|role_sep|>"]
+PRESERVED_TOKENS: list[str] = [
+    "<|message_sep|>\n\nfunction call<|role_sep|>",
+    "<|message_sep|>",
+    "<|role_sep|>",
+]
 TRIGGERS: list[dict[str, str]] = [
     {"type": "word", "value": "<|message_sep|>\n\nfunction call<|role_sep|>"}
 ]

@@ -68,10 +68,14 @@ GENERATION_PROMPTS = {
 }
 PRESERVED_TOKENS: list[str] = [
     "<|channel|>analysis<|message|>",
+    "<|channel|>",
+    "<|message|>",
     "<|end|>",
     "<|channel|>final<|message|>",
     "to=functions.",
     "<|channel|>commentary json<|message|>",
+    "<|start|>assistant",
+    "<|start|>",
 ]
 TRIGGERS: list[dict[str, str]] = [{"type": "word", "value": "to=functions."}]
 

@@ -83,13 +83,15 @@ GENERATION_PROMPTS = {
 }
 PRESERVED_TOKENS: list[str] = [
     "<|open|>think<|sep|>",
+    "<|open|>",
+    "<|sep|>",
     "<|close|>think<|sep|>",
+    "<|close|>",
     "<|open|>response<|sep|>",
     "<|close|>response<|sep|>",
     "<|open|>tools<|sep|>",
     "<|close|>tools<|sep|>",
     '<|open|>call tool="',
-    '" index="{index}"<|sep|>',
     "<|close|>call<|sep|>",
     '<|open|>argument key="',
     '" type="',

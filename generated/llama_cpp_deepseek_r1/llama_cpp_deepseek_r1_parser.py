@@ -70,6 +70,7 @@ PRESERVED_TOKENS: list[str] = [
     "<｜tool▁call▁begin｜>",
     "<｜tool▁call▁end｜>",
     "function<｜tool▁sep｜>",
+    "<｜tool▁sep｜>",
     "```json",
     "```",
 ]

@@ -68,10 +68,15 @@ GENERATION_PROMPTS = {
 }
 PRESERVED_TOKENS: list[str] = [
     "<|channel|>analysis<|message|>",
+    "<|channel|>",
+    "<|message|>",
     "<|end|>",
     "<|channel|>final<|message|>",
     "to=functions.",
     "<|channel|>commentary <|constrain|> json<|message|>",
+    "<|constrain|>",
+    "<|start|>assistant",
+    "<|start|>",
 ]
 TRIGGERS: list[dict[str, str]] = [{"type": "word", "value": "to=functions."}]
 

@@ -74,6 +74,8 @@ PRESERVED_TOKENS: list[str] = [
     "</function>",
     '<param name="',
     "</param>",
+    "<![CDATA[",
+    "]]>",
 ]
 TRIGGERS: list[dict[str, str]] = [{"type": "word", "value": '<function name="'}]
 

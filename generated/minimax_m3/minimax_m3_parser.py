@@ -79,13 +79,17 @@ PRESERVED_TOKENS: list[str] = [
     "<mm:think>",
     "</mm:think>",
     "]<]minimax[>[<tool_call>",
+    "<]minimax[>",
+    "<tool_call>",
     "]<]minimax[>[</tool_call>",
+    "</tool_call>",
     ']<]minimax[>[<invoke name="',
     '">',
     "]<]minimax[>[</invoke>",
+    "</invoke>",
     "]<]minimax[>[<",
     ">",
-    "]<]minimax[>[</{key}>",
+    "</{key}>",
 ]
 TRIGGERS: list[dict[str, str]] = [{"type": "word", "value": "]<]minimax[>[<tool_call>"}]
 

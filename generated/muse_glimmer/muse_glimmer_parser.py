@@ -81,6 +81,7 @@ GENERATION_PROMPTS = {
 }
 PRESERVED_TOKENS: list[str] = [
     "to=self<|message|>",
+    "<|message|>",
     "<|eom|>",
     "to=user<|message|>",
     "<atem:function_calls>",
@@ -90,6 +91,8 @@ PRESERVED_TOKENS: list[str] = [
     "</atem:invoke>",
     '<atem:parameter name="',
     "</atem:parameter>",
+    "<|start|>assistant",
+    "<|start|>",
 ]
 TRIGGERS: list[dict[str, str]] = [{"type": "word", "value": "<atem:function_calls>"}]
 

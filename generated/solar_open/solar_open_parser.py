@@ -74,6 +74,8 @@ PRESERVED_TOKENS: list[str] = [
     "<|tool_call:end|>",
     "<|tool_call:args|>",
     "<|tool_call:name|>",
+    "<|begin|>assistant",
+    "<|begin|>",
 ]
 TRIGGERS: list[dict[str, str]] = [{"type": "word", "value": "<|tool_calls|>"}]
 

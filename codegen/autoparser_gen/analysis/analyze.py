@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autoparser_gen.analysis.capabilities import find_capabilities
-from autoparser_gen.analysis.cleaning import marker_cores, without_unknown_tokens
+from autoparser_gen.analysis.cleaning import tokens_to_preserve, without_unknown_tokens
 from autoparser_gen.analysis.consistency import (
     inconsistent,
     require_no_needle,
@@ -70,6 +70,6 @@ def _finished(study: Study, analysis: Analysis) -> Analysis:
     analysis = without_unknown_tokens(analysis)
     return replace(
         analysis,
-        preserved_tokens=marker_cores(analysis),
+        preserved_tokens=tokens_to_preserve(analysis, study.prober.renderer.chat_template.special),
         evidence=complete_evidence(analysis),
     )

@@ -1,13 +1,25 @@
-"""The last step: unknown special tokens leave the analysis, marker cores are listed."""
+"""The last step: unknown special tokens leave the analysis, tokens to preserve are listed."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from autoparser_gen.analysis.model import Analysis, Arguments, Content, Function, ToolFormat
+from autoparser_gen.analysis.marks import INDEX, KEY, NAME
+from autoparser_gen.analysis.model import (
+    Analysis,
+    Arguments,
+    Content,
+    Function,
+    Headers,
+    ToolFormat,
+)
 from autoparser_gen.chat_template import UNKNOWN_TOKENS
+
+_PLACEHOLDER = re.compile("|".join(map(re.escape, (NAME, KEY, INDEX))))
+_TAG = re.compile(r"<[^<>\s]+>")
 
 
 def without_unknown_tokens(analysis: Analysis) -> Analysis:
@@ -43,8 +55,25 @@ def _cleaned(value: Any) -> Any:
     return result
 
 
-def marker_cores(analysis: Analysis) -> tuple[str, ...]:
-    """Every marker without the whitespace around it, each once, in the order of the format."""
+def tokens_to_preserve(analysis: Analysis, special: frozenset[str] | None) -> tuple[str, ...]:
+    """What a server must not drop from an output: markers, each with the tokens that it consists of.
+
+    Servers look for single tokens, and a marker can be several: two tags with a word between them.
+    `special` holds the special tokens, where they are known (None: each tag may be one).
+    """
+    found: list[str] = []
+    for core in _marker_cores(analysis):
+        if _PLACEHOLDER.search(core) is None:
+            found.append(core)
+        if special is None:
+            found += _TAG.findall(core)
+        else:
+            found += sorted((token for token in special if token and token in core), key=core.find)
+    return tuple(dict.fromkeys(found))
+
+
+def _marker_cores(analysis: Analysis) -> list[str]:
+    """Every marker without the whitespace around it, in the order of the format."""
     tools = analysis.tools
     content, form, function = analysis.content, tools.format, tools.function
     arguments, call_id = tools.arguments, tools.call_id
@@ -79,10 +108,19 @@ def marker_cores(analysis: Analysis) -> tuple[str, ...]:
                 "separator",
             ),
         ),
+        *arguments.other_value_suffixes,
+        *(arguments.optional_wrap or ()),
+        # A plain quote is no token that a server could drop.
+        *(quote for quote in _quotes(arguments) if len(quote) > 1),
         call_id.prefix,
         call_id.suffix,
+        *_texts(analysis.headers or Headers(), Headers, ("start", "channel", "end", "message_end")),
     ]
-    return tuple(dict.fromkeys(core for marker in markers if (core := marker.strip())))
+    return [core for marker in markers if (core := marker.strip())]
+
+
+def _quotes(arguments: Arguments) -> tuple[str, ...]:
+    return arguments.literals.quotes if arguments.literals else ()
 
 
 def _texts(value: object, kind: type, names: tuple[str, ...]) -> list[str]:

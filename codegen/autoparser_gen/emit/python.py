@@ -228,23 +228,13 @@ def _constants(analysis: Analysis, tables: Tables, special: frozenset[str] | Non
     )
     lines.append(f"PRESERVED_TOKENS: list[str] = {_value(list(analysis.preserved_tokens))}")
     if special is not None:
-        found = _special_markers(tables, special)
+        found = [token for token in analysis.preserved_tokens if token in special]
         lines += ["# Of them, what a detokenizer drops unless skip_special_tokens is off."]
         lines.append(f"SPECIAL_MARKERS: list[str] = {_value(found)}")
     lines.append(
         f"TRIGGERS: list[dict[str, str]] = {_value([dict(t) for t in triggers(analysis)])}"
     )
     return "\n".join(lines)
-
-
-def _special_markers(tables: Tables, special: frozenset[str]) -> list[str]:
-    """The special tokens that the parser needs to see, in the order of the markers.
-
-    The end of turn may be missing, so that is none of them.
-    """
-    texts = [marker.text for name, marker in tables.markers.items() if name != "END_OF_TURN"]
-    found = [(at, text.find(token), token) for at, text in enumerate(texts) for token in special]
-    return list(dict.fromkeys(token for _, where, token in sorted(found) if token and where >= 0))
 
 
 def _has_ids(analysis: Analysis) -> bool:

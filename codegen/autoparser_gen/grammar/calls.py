@@ -37,6 +37,7 @@ from autoparser_gen.grammar.syntax import NAME, Syntax
 # What a name's suffix may repeat: the name itself, or the number of the call.
 _PLACEHOLDER = re.compile(r"(\{name\}|\{index\})")
 INDEX = Rep(chars("0-9"), 1, 4)
+_NINE = Rep(chars("a-zA-Z0-9"), 9, 9)
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,8 @@ class CallRules:
         id_field = format_.id_field or format_.gen_id_field
         if not id_field:
             return members
-        value = self.builder.rule("id", self.json.string(), capture="id")
+        nine = self.json.string_of("quoted-id", _NINE) if self._wants_nine() else None
+        value = self.builder.rule("id", nine or self.json.string(), capture="id")
         id_ = self.builder.rule("id-member", seq(self._field("id", id_field), value))
         both = self.builder.rule(f"{prefix}call-members", members)
         return alt(seq(id_, comma, both), seq(both, opt(seq(comma, id_))))
@@ -240,7 +242,8 @@ class CallRules:
         return parts
 
     def _id(self) -> Ref:
-        shape = self.analysis.capabilities.call_id_shape
-        letters = chars("a-zA-Z0-9")
-        body = Rep(letters, 9, 9) if shape == "alphanumeric9" else NAME
-        return self.builder.token("id", body, capture="id")
+        return self.builder.token("id", _NINE if self._wants_nine() else NAME, capture="id")
+
+    def _wants_nine(self) -> bool:
+        """Whether the chat template refuses history with any other id."""
+        return self.analysis.capabilities.call_id_shape == "alphanumeric9"

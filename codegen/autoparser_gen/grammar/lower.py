@@ -54,7 +54,7 @@ def lower(
     chosen = choose(None if tools is None else read_tools(tools), tool_choice)
     response = _Response(builder, analysis, chosen, parallel, response_schema)
     if lazy:
-        body: Expr = response.calls()
+        body: Expr = response.calls(lazy=True)
     else:
         body = response.whole(thinking, calls_required=tool_choice not in ("auto", "none"))
     builder.rule(RESPONSE, body)
@@ -114,12 +114,12 @@ class _Response:
             return self._behind_reasoning(state, self._wrapped_content_and_calls())
         return seq(self._reasoning(state, takes_space=True), self._content_and_calls())
 
-    def calls(self) -> Ref:
-        """The calls alone."""
+    def calls(self, *, lazy: bool = False) -> Ref:
+        """The calls alone; from the trigger on, if `lazy`."""
         if not self.has_calls:
             raise GrammarError("there is no tool that could be called.")
         if has_messages(self.analysis):
-            return self._messages().calls()
+            return self._messages().calls(lazy=lazy)
         return self.call_rules.rule(self._after_calls())
 
     # ---- parts ----

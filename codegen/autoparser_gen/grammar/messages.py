@@ -49,11 +49,14 @@ class Messages:
             last.append(self.calls())
         return seq(many(seq(alt(*before), self._next())) if before else EMPTY, alt(*last))
 
-    def calls(self) -> Ref:
-        """Calls, each a message of its own."""
-        assert self.call_rules is not None
-        call = self._call(self.call_rules)
-        more = many(seq(self._next(), call)) if self.call_rules.parallel else EMPTY
+    def calls(self, *, lazy: bool = False) -> Ref:
+        """Calls, each a message of its own; the first from the trigger on, if `lazy`."""
+        rules = self.call_rules
+        assert rules is not None
+        call = self._call(rules) if rules.parallel or not lazy else EMPTY
+        more = many(seq(self._next(), call)) if rules.parallel else EMPTY
+        if lazy:
+            call = self._call(rules, lazy=True)
         after = self.analysis.end_of_turn_after_calls
         end = opt(marker_token(self.builder, "calls-end", after)) if core(after) else EMPTY
         return self.builder.rule("tool-calls", seq(call, more, end))
@@ -97,21 +100,25 @@ class Messages:
 
     # ---- calls ----
 
-    def _call(self, rules: CallRules) -> Ref:
+    def _call(self, rules: CallRules, *, lazy: bool = False) -> Ref:
         """A message to a tool: its name is in the header, the arguments are the message."""
+        rule = "triggered-call" if lazy else "tool-call"
         if rules.tools is None:
             words = (self.headers.reasoning, self.headers.content, self.headers.preamble)
             any_name = other_than([word for word in words if word], NAME_CHAR)
             name = self.builder.token("name", any_name, capture="name")
-            return self.builder.rule("tool-call", self._one_call(rules, name, None), capture="call")
+            return self.builder.rule(rule, self._one_call(rules, name, None, lazy), capture="call")
         choices = [
-            self.builder.rule(f"{tool.slug}-call", self._one_call(rules, Lit(tool.name), tool))
+            self.builder.rule(
+                f"{tool.slug}-{rule.removeprefix('tool-')}",
+                self._one_call(rules, Lit(tool.name), tool, lazy),
+            )
             for tool in rules.tools
         ]
-        return self.builder.rule("tool-call", alt(*choices), capture="call")
+        return self.builder.rule(rule, alt(*choices), capture="call")
 
-    def _one_call(self, rules: CallRules, name: Expr, tool: Tool | None) -> Expr:
-        header = self._call_header(name)
+    def _one_call(self, rules: CallRules, name: Expr, tool: Tool | None, lazy: bool) -> Expr:
+        header = self._triggered_header(name) if lazy else self._call_header(name)
         format_ = rules.format
         if self._behind_header():
             parts: list[Marker | Part] = [
@@ -146,6 +153,17 @@ class Messages:
             return seq(recipient, self._header_end())
         channel = seq(core(headers.channel), headers.preamble)
         return seq(alt(seq(recipient, channel), seq(channel, recipient)), self._header_end())
+
+    def _triggered_header(self, name: Expr) -> Expr:
+        """What of a call's header stands behind the trigger of a lazy grammar, and the trigger."""
+        headers = self.headers
+        if self._behind_header():
+            return EMPTY
+        if not core(headers.recipient):
+            return seq(core(headers.start), self._call_header(name))
+        channel = seq(core(headers.channel), headers.preamble)
+        recipient = seq(core(headers.recipient), headers.namespace, name)
+        return seq(recipient, opt(channel), self._header_end())
 
     def _header_end(self) -> Ref:
         word = core(self.headers.content_type)
