@@ -107,7 +107,7 @@ class Renderer:
         # json.dumps keeps the order of keys, which chat templates print.
         key = json.dumps(variables)
         if key not in self._kept:
-            self._kept[key] = self._run(variables)
+            self._kept[key] = self._run(key)
         kept = self._kept[key]
         if isinstance(kept, Refusal):
             raise ChatTemplateError(f"{self.chat_template.name}: cannot render: {kept}") from kept
@@ -126,7 +126,7 @@ class Renderer:
         if process is not None:
             process.close()
 
-    def _run(self, variables: Mapping[str, Any]) -> str | Refusal:
+    def _run(self, variables: str) -> str | Refusal:
         self.renders += 1
         try:
             return self._process.render(variables)

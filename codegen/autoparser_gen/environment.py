@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import datetime
 import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import jinja2
@@ -93,10 +92,11 @@ class CompiledChatTemplate:
         # Few chat templates append to lists, so most are compiled once.
         return _environment(jinja2.sandbox.SandboxedEnvironment).from_string(self._text)
 
-    def render(self, variables: Mapping[str, Any], limit: int) -> str:
+    def render(self, variables: bytes, limit: int) -> str:
         """The text of the first sandbox that allows what the chat template does.
 
-        Raises TooLong beyond `limit` characters, and whatever the chat template raises.
+        `variables` is a JSON object. Raises TooLong beyond `limit` characters, and whatever the
+        chat template raises.
         """
         try:
             return _render(self._strict, variables, limit)
@@ -104,10 +104,10 @@ class CompiledChatTemplate:
             return _render(self._mutable, variables, limit)
 
 
-def _render(template: jinja2.Template, variables: Mapping[str, Any], limit: int) -> str:
-    # A fresh copy each time: a chat template may change the messages that it is given.
+def _render(template: jinja2.Template, variables: bytes, limit: int) -> str:
     pieces, length = [], 0
-    for piece in template.generate(**copy.deepcopy(variables)):
+    # Decoded each time: a chat template may change the messages that it is given.
+    for piece in template.generate(**json.loads(variables)):
         length += len(piece)
         if length > limit:
             raise TooLong

@@ -1,4 +1,4 @@
-"""Run one function over many inputs on every core; results come back in the inputs' order."""
+"""Run one function over many inputs on every core there is; results come back in their order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Pool:
 
     def map(self, function: Callable[[Input], Result], inputs: Sequence[Input]) -> list[Result]:
         """The function's result for each input. The function must be importable by name."""
-        workers = min(self.workers or os.cpu_count() or 1, len(inputs))
+        workers = min(self.workers or _cores(), len(inputs))
         if workers <= 1:
             return self._collect(map(function, inputs), len(inputs))
         from concurrent.futures import ProcessPoolExecutor
@@ -35,6 +35,13 @@ class Pool:
 
     def _collect(self, results: Iterable[Result], length: int) -> list[Result]:
         return list(_with_progress(results, length) if self.progress else results)
+
+
+def _cores() -> int:
+    """How many cores this process may use; where the system cannot tell, how many there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _with_progress(results: Iterable[Result], length: int) -> Iterator[Result]:

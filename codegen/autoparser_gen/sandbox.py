@@ -16,11 +16,10 @@ import signal
 import sys
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 from autoparser_gen.environment import CompiledChatTemplate, TooLong
 from autoparser_gen.errors import LimitError
@@ -53,14 +52,14 @@ class RenderProcess:
         self._finalizer = weakref.finalize(self, _kill, self._process.pid, os.getpid())
         self._receive()
 
-    def render(self, variables: Mapping[str, Any]) -> str:
-        """The chat template's text for these variables, which are plain JSON.
+    def render(self, variables: str) -> str:
+        """The chat template's text for these variables, a JSON object.
 
         Raises Refusal with what the chat template raised, and LimitError where a limit is reached;
         the process has ended then, and stays so.
         """
         with contextlib.suppress(OSError):  # it is gone, which receiving tells
-            self._connection.send_bytes(json.dumps(variables).encode())
+            self._connection.send_bytes(variables.encode())
         text = self._receive()
         self._characters -= len(text)
         if self._characters < 0:
@@ -146,7 +145,7 @@ def _serve(connection: Connection, text: str, limits: Limits) -> None:
     connection.send_bytes(_attempt(compile_it).encode())
     while compiled:
         try:
-            variables = json.loads(connection.recv_bytes())
+            variables = connection.recv_bytes()
         except EOFError:
             return
         answer = _attempt(functools.partial(compiled[0].render, variables, limits.output * MIB))

@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 from importlib.resources import files
 
 PACKAGE = "autoparser_gen"
+FENCE = "# ==== Begin"  # begins the line above the part of a skeleton that modules hold
 _DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 
 
@@ -51,9 +52,10 @@ class Source:
 
     @cached_property
     def imports(self) -> list[Import]:
-        """What it imports at its top, in order."""
+        """What it imports at its top, in order; in a skeleton, what stands before its fence."""
         found: list[Import] = []
-        for node in self._tree.body:
+        top, fence, _ = self.text.partition(FENCE)
+        for node in (ast.parse(top) if fence else self._tree).body:
             if isinstance(node, ast.Import):
                 found += [Import(a.name, "", a.asname or a.name) for a in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module != "__future__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Mapping, Sequence
 
@@ -74,7 +75,6 @@ class _LarkPrinter:
             for item in rule.body.items
             if isinstance(item, Ref)
         }
-        self._floors = self._rank_floors()
         self._partial_stops = {stop[0] for text in texts for stop in text.stops if len(stop) > 1}
 
     def name(self, name: str) -> str:
@@ -137,7 +137,8 @@ class _LarkPrinter:
         missing = self._floors[_rank(rule.body)] - len(pattern)
         return pattern + "(?:)" * -(-max(0, missing) // 4)
 
-    def _rank_floors(self) -> list[int]:
+    @functools.cached_property
+    def _floors(self) -> list[int]:
         """The least length of a pattern of each rank."""
         floors = [0, 0, 0]
         for rank in (1, 2):

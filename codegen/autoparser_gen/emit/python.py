@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from autoparser_gen.analysis.as_json import triggers
 from autoparser_gen.analysis.model import FORMAT_VERSION, Analysis, CallIdPosition
 from autoparser_gen.emit.carried import (
+    FENCE,
     PACKAGE,
     Carried,
     Source,
@@ -141,7 +142,7 @@ def _skeleton(block: str) -> Source:
 def _block(block: str) -> str:
     """What stands between the fences of a skeleton, fences included."""
     lines = _skeleton(block).text.splitlines()
-    first = next(i for i, line in enumerate(lines) if line.startswith("# ==== Begin"))
+    first = next(i for i, line in enumerate(lines) if line.startswith(FENCE))
     last = next(i for i, line in enumerate(lines) if line.startswith("# ==== End"))
     return "\n".join(lines[first : last + 1])
 
