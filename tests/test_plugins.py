@@ -12,8 +12,10 @@ from conftest import ROOT
 from formats import FORMATS
 
 from autoparser_gen import pipeline, verify
+from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.cli import main
 from autoparser_gen.emit.carried import names_given_twice
+from autoparser_gen.emit.python import parser_name
 from autoparser_gen.grammar.lower import lower
 from autoparser_gen.request import Options
 from autoparser_gen.targets import TARGETS, Draft
@@ -220,6 +222,20 @@ def test_sglang_swaps_reasoning_for_content_where_asked(
     quiet = make(stream_reasoning=False)
     assert quiet.parse_streaming_increment("<think>\na").reasoning_text == ""
     assert quiet.finish().reasoning_text == "a"
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("qwen3.jinja", "qwen3_generated"),
+        ("Qwen2.5-7B-Instruct", "qwen2_5_7b_instruct_generated"),
+        ("model-Q4_K_M.GGUF", "model_q4_k_m_generated"),
+        ("hf:Qwen/Qwen2.5-7B", "qwen2_5_7b_generated"),
+        ("-", "generated"),
+    ],
+)
+def test_the_name_that_servers_know(source: str, name: str) -> None:
+    assert parser_name(Analysis(source, "")) == name
 
 
 def test_the_end_of_a_name_says_which_plugin(
