@@ -256,5 +256,5 @@ def test_the_end_of_a_name_says_which_plugin(
     # Their base classes are the servers', which are not installed here.
     options = ["--strict", "--ignore-missing-imports", "--cache-dir", str(tmp_path / "cache")]
     mypy = [sys.executable, "-m", "mypy", *options, *names]
-    done = subprocess.run(mypy, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+    checked = subprocess.run(mypy, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout
