@@ -92,7 +92,7 @@ def _with_calls(
         raise GrammarError(f"{analysis.source}: no turn shows what stands around a call.")
     before = before[before.index(opener) :]
     turn_end = analysis.end_of_turn_after_calls or analysis.end_of_turn
-    after = joints["call_to_end"].rstrip().removesuffix(core(turn_end)).rstrip()
+    after, space = _after_calls(joints["call_to_end"], core(turn_end))
     between = joints.get("call_to_call", "")
     calls: list[Tag] = [_call(analysis, tool) for tool in tools]
     call = calls[0] if len(calls) == 1 else {"type": "or", "elements": calls}
@@ -101,13 +101,24 @@ def _with_calls(
     if parallel and not apart:
         more = {"type": "star", "content": _sequence(_text(between), call)}
         call = _sequence(call, more)
-    return {
+    calls_in_text: Tag = {
         "type": "triggered_tags",
         "triggers": [opener],
         "tags": [{"type": "tag", "begin": before, "content": call, "end": after}],
         "at_least_one": required,
         "stop_after_first": not (parallel and apart),
     }
+    if not space or not calls_in_text["stop_after_first"]:  # text may follow, this too
+        return calls_in_text
+    return _sequence(calls_in_text, {"type": "optional", "content": _text(space)})
+
+
+def _after_calls(call_to_end: str, turn_end: str) -> tuple[str, str]:
+    """What closes the last call, and the whitespace between that and the end of the turn."""
+    before, found, _ = call_to_end.rpartition(turn_end or "\0")
+    text = before if found else call_to_end
+    closer = text.rstrip()
+    return closer, text[len(closer) :]
 
 
 def _call(analysis: Analysis, tool: Tool) -> Tag:
