@@ -89,7 +89,7 @@ def test_the_shape() -> None:
 def test_whitespace_between_the_last_call_and_the_end_of_the_turn_may_be_written() -> None:
     joints = {**JSON_IN_TAGS.joints, "call_to_end": "\n</tool_call>\n<|im_end|>\n"}
     tag = json.loads(_tag(replace(JSON_IN_TAGS, joints=joints), [WEATHER], parallel=False))
-    *_, calls, last = tag["format"]["elements"]
+    calls, last = tag["format"]["elements"][-1]["elements"]
     assert calls["tags"][0]["end"] == "\n</tool_call>"
     assert last == {"type": "optional", "content": {"type": "const_string", "value": "\n"}}
 
