@@ -21,7 +21,7 @@ from formats import FORMATS
 from parsers import SOURCES
 
 from autoparser_gen import pipeline, verify
-from autoparser_gen.analysis.model import Analysis
+from autoparser_gen.analysis.model import Analysis, ReasoningMode
 from autoparser_gen.emit.structural_tag import emit
 from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.lower import prompt_state
@@ -154,10 +154,12 @@ def test_renderings(stem: str) -> None:
     for tool_set in TOOL_SETS.values():
         if tool_set.tools is None:
             continue
-        accepts = structural_tag(_tag(found.analysis, tool_set.tools))
+        choices = ("auto", "required")
+        tags = [_tag(found.analysis, tool_set.tools, tool_choice=choice) for choice in choices]
+        judges = list(map(structural_tag, tags))
         for calls, expected in ((tool_set.good, True), (tool_set.bad, False)):
             for text in itertools.chain.from_iterable(_outputs(found, call) for call in calls):
-                assert accepts(text) == expected, text
+                assert [accepts(text) for accepts in judges] == [expected, expected], text
                 verdicts.add(expected)
     assert verdicts == {True, False}
 
@@ -166,11 +168,14 @@ def _outputs(found: pipeline.Format, call: Call) -> Iterator[str]:
     """What a model may write after the default prompt to make a call, as the chat template does."""
     analysis = found.analysis
     prompt = analysis.generation_prompts.default
-    for reasoning in (None, "So.") if analysis.reasoning.end else (None,):
+    has_reasoning = analysis.reasoning.mode is not ReasoningMode.NONE
+    for reasoning in (None, "So.") if has_reasoning else (None,):
         turn = found.prober.turn(None, reasoning, [call])
         text = turn and verify.grammar_text(turn, analysis, prompt)
         if text:
             yield text
+    if not has_reasoning:
+        return
     # Some prompts open reasoning that history never shows.
     bare = found.prober.turn(None, None, [call])
     text = bare and verify.grammar_text(bare, analysis, analysis.assistant_header)

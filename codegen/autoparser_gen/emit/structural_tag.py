@@ -79,7 +79,11 @@ def _reasoning(analysis: Analysis, thinking: bool | None) -> list[Tag]:
         return []
     begin = "" if state == "open" else start
     block = {"type": "tag", "begin": begin, "content": {"type": "any_text"}, "end": end}
-    return [block if state == "open" else {"type": "optional", "content": block}]
+    if state == "open":
+        return [block]
+    before = analysis.joints.get("prompt_to_reasoning", "").partition(start)[0]
+    first = _optional([before] if before else [])
+    return [{"type": "optional", "content": _sequence(*first, block) if first else block}]
 
 
 def _with_calls(
@@ -108,9 +112,21 @@ def _with_calls(
         "at_least_one": required,
         "stop_after_first": not (parallel and apart),
     }
-    if not space or not calls_in_text["stop_after_first"]:  # text may follow, this too
+    # Where there is text before or behind the calls, this is part of it.
+    first = _before_calls(analysis, opener) if required else []
+    last = [space] if space and calls_in_text["stop_after_first"] else []
+    if not first and not last:
         return calls_in_text
-    return _sequence(calls_in_text, {"type": "optional", "content": _text(space)})
+    return _sequence(*_optional(first), calls_in_text, *_optional(last))
+
+
+def _before_calls(analysis: Analysis, opener: str) -> list[str]:
+    """What the chat template writes between the prompt, or reasoning, and the first call."""
+    joints = (analysis.joints.get(name, "") for name in ("prompt_to_call", "reasoning_to_call"))
+    before = [joint.partition(opener)[0] for joint in joints if opener in joint]
+    end = core(analysis.reasoning.end)
+    texts = (text.rpartition(end)[2] if end else text for text in before)
+    return list(dict.fromkeys(filter(None, texts)))
 
 
 def _after_calls(call_to_end: str, turn_end: str) -> tuple[str, str]:
@@ -175,6 +191,15 @@ def _json(schema: Any) -> Tag:
 
 def _text(text: str) -> Tag:
     return {"type": "const_string", "value": text}
+
+
+def _optional(texts: list[str]) -> list[Tag]:
+    """One of some texts, or nothing."""
+    choices = [_text(text) for text in texts]
+    if not choices:
+        return []
+    one = choices[0] if len(choices) == 1 else {"type": "or", "elements": choices}
+    return [{"type": "optional", "content": one}]
 
 
 def _sequence(*elements: Tag) -> Tag:
