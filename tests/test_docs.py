@@ -31,6 +31,12 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
+def test_the_list_of_pages_is_complete() -> None:
+    listed = re.findall(r"\]\(([a-z_]+\.md)\)", (DOCS / "README.md").read_text("utf-8"))
+    pages = {page.name for page in DOCS.glob("*.md")} - {"README.md"}
+    assert sorted(listed) == sorted(pages)
+
+
 def like(expected: str, printed: str) -> bool:
     """Whether a text is what was expected; lines of "..." stand for any lines."""
     parts = re.split(r"^\.\.\.\n", expected, flags=re.MULTILINE)

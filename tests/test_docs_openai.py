@@ -27,7 +27,7 @@ def test_the_serving_loop(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     exec(found[1], names)
     pieces = [OUTPUT[at : at + size] for at in range(0, len(OUTPUT), size)]
     tools = [{"type": "function", "function": {"name": "weather", "parameters": {}}}]
-    *chunks, done = names["events"](pieces, tools, None)
+    *chunks, done = names["events"](pieces, tools, None, "m")
     assert done == "data: [DONE]\n\n"
     choices = [json.loads(chunk.removeprefix("data: "))["choices"][0] for chunk in chunks]
     deltas = [choice["delta"] for choice in choices]
@@ -37,3 +37,8 @@ def test_the_serving_loop(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "".join(call["function"]["arguments"] for call in calls) == '{"city": "Oslo"}'
     assert calls[0]["id"].startswith("call_")
     assert choices[-1]["finish_reason"] == "tool_calls"
+    whole = names["completion"](OUTPUT, tools, None, "m")
+    [choice] = whole["choices"]
+    assert choice["finish_reason"] == "tool_calls"
+    assert choice["message"]["content"] == "I look."
+    assert choice["message"]["tool_calls"][0]["id"].startswith("call_")

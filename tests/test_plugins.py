@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import types
 from pathlib import Path
@@ -12,8 +13,10 @@ from conftest import ROOT
 from formats import FORMATS
 
 from autoparser_gen import pipeline, verify
+from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.cli import main
 from autoparser_gen.emit.carried import names_given_twice
+from autoparser_gen.emit.python import parser_name
 from autoparser_gen.grammar.lower import lower
 from autoparser_gen.request import Options
 from autoparser_gen.targets import TARGETS, Draft
@@ -222,6 +225,20 @@ def test_sglang_swaps_reasoning_for_content_where_asked(
     assert quiet.finish().reasoning_text == "a"
 
 
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("qwen3.jinja", "qwen3_generated"),
+        ("Qwen2.5-7B-Instruct", "qwen2_5_7b_instruct_generated"),
+        ("model-Q4_K_M.GGUF", "model_q4_k_m_generated"),
+        ("hf:Qwen/Qwen2.5-7B", "qwen2_5_7b_generated"),
+        ("-", "generated"),
+    ],
+)
+def test_the_name_that_servers_know(source: str, name: str) -> None:
+    assert parser_name(Analysis(source, "")) == name
+
+
 def test_the_end_of_a_name_says_which_plugin(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -236,3 +253,8 @@ def test_the_end_of_a_name_says_which_plugin(
         assert f"({base})" in text
         assert 'PARSER_NAME = "qwen3_generated"' in text
         compile(text, name, "exec")
+    # Their base classes are the servers', which are not installed here.
+    options = ["--strict", "--ignore-missing-imports", "--cache-dir", str(tmp_path / "cache")]
+    mypy = [sys.executable, "-m", "mypy", *options, *names]
+    checked = subprocess.run(mypy, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout

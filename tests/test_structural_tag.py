@@ -8,37 +8,55 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import Runner
-from engines.tool_sets import TOOL_SETS
+from engines.tool_sets import TOOL_SETS, Call
 from engines.xgrammar_engine import structural_tag
 from formats import FORMATS
 from parsers import SOURCES
 
 from autoparser_gen import pipeline, verify
-from autoparser_gen.analysis.model import Analysis
+from autoparser_gen.analysis.model import Analysis, ReasoningMode
 from autoparser_gen.emit.structural_tag import emit
 from autoparser_gen.errors import GrammarError
+from autoparser_gen.grammar.lower import prompt_state
 from autoparser_gen.request import Options
 
 with_xgrammar = pytest.mark.skipif(
     importlib.util.find_spec("xgrammar") is None, reason="pip install xgrammar: docs/xgrammar.md"
 )
-# One format for each way of writing calls that can be expressed.
 EXPRESSIBLE = (
     "apertus",
+    "apriel_1_5",
+    "apriel_1_6",
     "bielik_11b",
+    "command_r_plus",
+    "deepseek_r1_distill_llama",
+    "deepseek_r1_distill_qwen",
     "deepseek_v3_1",
+    "devstral_small",
+    "firefunction_v2",
     "functionary_v3_1",
+    "gigachat_3",
+    "gigachat_3_1",
     "granite_4_0",
+    "hermes_2_pro",
     "kimi_k2_instruct",
+    "kimi_k2_thinking",
+    "llama_cpp_deepseek_r1",
     "magistral_small_2506",
     "minimax_m1",
+    "ministral_3_reasoning",
+    "nemotron_nano_v2",
+    "qwen2_5",
     "qwen3",
+    "qwq_32b",
+    "reka_edge",
 )
 WEATHER = {"name": "weather", "parameters": {"type": "object", "properties": {"city": {}}}}
 CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
@@ -66,6 +84,14 @@ def test_the_shape() -> None:
     assert reasoning == {"type": "tag", "begin": "", "content": content, "end": "</think>"}
     assert calls["triggers"] == ["<tool_call>"]
     assert (calls["at_least_one"], calls["stop_after_first"]) == (False, False)
+
+
+def test_whitespace_between_the_last_call_and_the_end_of_the_turn_may_be_written() -> None:
+    joints = {**JSON_IN_TAGS.joints, "call_to_end": "\n</tool_call>\n<|im_end|>\n"}
+    tag = json.loads(_tag(replace(JSON_IN_TAGS, joints=joints), [WEATHER], parallel=False))
+    calls, last = tag["format"]["elements"][-1]["elements"]
+    assert calls["tags"][0]["end"] == "\n</tool_call>"
+    assert last == {"type": "optional", "content": {"type": "const_string", "value": "\n"}}
 
 
 @pytest.mark.parametrize(
@@ -117,21 +143,43 @@ def test_options(asked: dict[str, Any], good: list[str], bad: list[str]) -> None
 
 
 @with_xgrammar
-@pytest.mark.parametrize("stem", EXPRESSIBLE)
+@pytest.mark.parametrize("stem", SOURCES)
 def test_renderings(stem: str) -> None:
     found = pipeline.find_format(SOURCES[stem], Options())
-    prompt = found.analysis.generation_prompts.default
+    if stem not in EXPRESSIBLE:
+        with pytest.raises(GrammarError, match="cannot be a structural tag"):
+            _tag(found.analysis, [WEATHER])
+        return
     verdicts = set()
     for tool_set in TOOL_SETS.values():
         if tool_set.tools is None:
             continue
-        accepts = structural_tag(_tag(found.analysis, tool_set.tools))
+        choices = ("auto", "required")
+        tags = [_tag(found.analysis, tool_set.tools, tool_choice=choice) for choice in choices]
+        judges = list(map(structural_tag, tags))
         for calls, expected in ((tool_set.good, True), (tool_set.bad, False)):
-            # Some prompts open reasoning, and a turn without any does not continue them.
-            for call, reasoning in itertools.product(calls, (None, "So.")):
-                turn = found.prober.turn(None, reasoning, [call])
-                text = turn and verify.grammar_text(turn, found.analysis, prompt)
-                if text:
-                    assert accepts(text) == expected, text
-                    verdicts.add(expected)
+            for text in itertools.chain.from_iterable(_outputs(found, call) for call in calls):
+                assert [accepts(text) for accepts in judges] == [expected, expected], text
+                verdicts.add(expected)
     assert verdicts == {True, False}
+
+
+def _outputs(found: pipeline.Format, call: Call) -> Iterator[str]:
+    """What a model may write after the default prompt to make a call, as the chat template does."""
+    analysis = found.analysis
+    prompt = analysis.generation_prompts.default
+    has_reasoning = analysis.reasoning.mode is not ReasoningMode.NONE
+    for reasoning in (None, "So.") if has_reasoning else (None,):
+        turn = found.prober.turn(None, reasoning, [call])
+        text = turn and verify.grammar_text(turn, analysis, prompt)
+        if text:
+            yield text
+    if not has_reasoning:
+        return
+    # Some prompts open reasoning that history never shows.
+    bare = found.prober.turn(None, None, [call])
+    text = bare and verify.grammar_text(bare, analysis, analysis.assistant_header)
+    if text and prompt_state(analysis, prompt) == "open":
+        yield f"So.{analysis.reasoning.end}{text}"
+    elif text and prompt_state(analysis, prompt) == "closed":
+        yield text.rpartition(analysis.reasoning.end)[2]

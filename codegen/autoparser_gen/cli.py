@@ -166,7 +166,8 @@ def command(chat_template: Path, **given: Any) -> int:
     """Generate a parser and grammars for a model's output from its CHAT_TEMPLATE.
 
     CHAT_TEMPLATE is a .jinja file, a tokenizer_config.json, a model's folder, a .gguf file,
-    hf:owner/name on the Hub, or a folder of .jinja files.
+    hf:owner/name on the Hub, a folder of .jinja files, or - for a .jinja file's text on standard
+    input.
 
     `autoparser-gen diff OLD NEW` says what changed in a format between two of them; a file named
     diff is ./diff.

@@ -7,8 +7,8 @@ The precedence inside a model folder is that of transformers' tokenizers: `chat_
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +22,34 @@ OLD_TEMPLATE = "chat_template.json"  # of processors, before there was a file fo
 OLD_TOKENS = "special_tokens_map.json"
 MODEL_FILES = (TEMPLATE, CONFIG, OLD_TEMPLATE, MORE_TEMPLATES)
 HUB = "hf:"
+STANDARD_INPUT = Path("-")
 GGUF_CONTROL = 3  # gguf.TokenType.CONTROL: what a detokenizer does not print
 
 
 @dataclass(frozen=True)
 class Container:
-    """What one place holds: chat templates by name ("" for one without), and special tokens."""
+    """What one place holds: chat templates by name ("" for one without), and special tokens.
+
+    `places` says where each chat template stands, and `tokens_from` the tokens; both are empty where
+    that is plain.
+    """
 
     templates: Mapping[str, str]
     tokens: Mapping[str, str]
-    origin: str = ""
+    places: Mapping[str, str] = field(default_factory=dict)
+    tokens_from: str = ""
     special: frozenset[str] | None = None  # as in ChatTemplate
+
+    def origin(self, chosen: str) -> str:
+        """In words: where the chosen chat template and the tokens were found, and what else is there."""
+        others = ", ".join(name for name in self.templates if name != chosen)
+        name = f" {chosen}" if others else ""
+        place = f" from {self.places[chosen]}" if chosen in self.places else ""
+        more = f" (--variant takes another: {others})" if others else ""
+        said = [f"chat template{name}{place}{more}"] if name or place else []
+        if self.tokens_from:
+            said.append(f"special tokens from {self.tokens_from}")
+        return "; ".join(said)
 
 
 def load(
@@ -42,7 +59,8 @@ def load(
     bos_token: str | None = None,
     eos_token: str | None = None,
 ) -> ChatTemplate:
-    """Read a chat template from a file, a model folder, a GGUF file or the Hub ("hf:owner/name").
+    """Read a chat template from a file, standard input ("-", the text of one), a model folder, a
+    GGUF file or the Hub ("hf:owner/name").
 
     `variant` names one of several; the default is "tool_use" where there is one, else "default",
     else the only one. Explicit tokens win over the container's own. Raises ChatTemplateError where
@@ -65,7 +83,7 @@ def load(
         text=text,
         variant=chosen,
         tokens={**container.tokens, **tokens},
-        origin=container.origin,
+        origin=container.origin(chosen),
         special=container.special,
     )
 
@@ -94,10 +112,14 @@ def _open(path: Path) -> Container:
 
 def _text(path: Path) -> str:
     try:
+        if path == STANDARD_INPUT:
+            with open(0, "rb", closefd=False) as standard_input:
+                return standard_input.read().decode("utf-8-sig")
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise ChatTemplateError(
-            f"{path}: cannot be read: {error.strerror}. Check the path."
+            f"{path}: cannot be read: {error.strerror}. Check the path; a model on the Hub is"
+            f" {HUB}owner/name."
         ) from error
     except UnicodeDecodeError as error:
         raise ChatTemplateError(
@@ -120,7 +142,8 @@ def _json(path: Path) -> Any:
 def _from_config(path: Path, config: Any) -> Container:
     if not isinstance(config, dict) or "chat_template" not in config:
         raise ChatTemplateError(
-            f"{path}: has no `chat_template`. Give the {CONFIG} of a chat model, or its {TEMPLATE}."
+            f"{path}: has no `chat_template`. Give the model's folder, where it may be in another"
+            f" file, or its {TEMPLATE}."
         )
     entry = config["chat_template"]
     if isinstance(entry, list):
@@ -153,28 +176,26 @@ def _from_folder(folder: Path) -> Container:
     if texts:
         found = Container({name: _text(path) for name, path in texts.items()}, {})
         found = replace(found, special=_dropped_tokens(config))
-        files = [path.relative_to(folder).as_posix() for path in texts.values()]
+        places = {name: path.relative_to(folder).as_posix() for name, path in texts.items()}
     elif "chat_template" in config:
-        found, files = _from_config(folder / CONFIG, config), [CONFIG]
+        found = _from_config(folder / CONFIG, config)
+        places = dict.fromkeys(found.templates, CONFIG)
     elif (folder / OLD_TEMPLATE).exists():
-        found, files = _from_config(folder / OLD_TEMPLATE, _json(folder / OLD_TEMPLATE)), [
-            OLD_TEMPLATE
-        ]
+        found = _from_config(folder / OLD_TEMPLATE, _json(folder / OLD_TEMPLATE))
+        places = dict.fromkeys(found.templates, OLD_TEMPLATE)
     else:
         raise ChatTemplateError(
             f"{folder}: no chat template in this model's folder ({', '.join(MODEL_FILES)}). Some"
             " models ship none; give one as a .jinja file."
         )
-    return replace(found, tokens=tokens, origin=_origin(files, tokens_from if tokens else ()))
-
-
-def _origin(templates: Iterable[str], tokens: Iterable[str]) -> str:
-    said = f"chat template from {', '.join(templates)}"
-    return f"{said}; special tokens from {', '.join(tokens)}" if tokens else said
+    told = ", ".join(tokens_from) if tokens else ""
+    return replace(found, tokens=tokens, places=places, tokens_from=told)
 
 
 def _from_gguf(path: Path) -> Container:
     """The templates and tokens in a GGUF file's metadata; its weights are not read."""
+    if not path.exists():
+        raise ChatTemplateError(f"{path}: cannot be read: no such file. Check the path.")
     try:
         from gguf import GGUFReader
     except ImportError as error:
@@ -209,8 +230,8 @@ def _from_gguf(path: Path) -> Container:
     if types is not None and vocabulary is not None:
         control = (index for index, type_ in enumerate(types) if type_ == GGUF_CONTROL)
         special = frozenset(map(vocabulary.contents, control))
-    origin = "chat template and special tokens from the file's metadata"
-    return Container(templates, tokens, origin, special)
+    places = dict.fromkeys(templates, "the file's metadata")
+    return Container(templates, tokens, places, "the same" if tokens else "", special)
 
 
 def _from_hub(place: str) -> Container:
@@ -229,7 +250,8 @@ def _from_hub(place: str) -> Container:
     except Exception as error:  # the network, a name that does not exist, rights, a full disk
         lines = str(error).strip().splitlines() or [""]
         raise ChatTemplateError(
-            f"{HUB}{place}: cannot be downloaded: {type(error).__name__}: {lines[0]} Check the name"
+            f"{HUB}{place}: cannot be downloaded: {type(error).__name__}:"
+            f" {lines[0].rstrip('.')}. Check the name"
             " (hf:owner/name, or hf:owner/name@revision) and the network."
         ) from error
     return _from_folder(Path(folder))

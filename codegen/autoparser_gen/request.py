@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from autoparser_gen.containers import is_model_folder
+from autoparser_gen.containers import MODEL_FILES, STANDARD_INPUT, is_model_folder
 from autoparser_gen.errors import UsageError
 from autoparser_gen.header import option_words, request_options
 from autoparser_gen.limits import DEFAULT_LIMITS, Limits
@@ -165,7 +165,8 @@ def require_inputs_kept(inputs: Iterable[Path], requests: Iterable[Request]) -> 
     read = {path.resolve(): path for path in inputs}
     for request in requests:
         for output in request.outputs:
-            if output.path.resolve() in {*read, request.source.resolve()}:
+            piped = output.path == STANDARD_OUTPUT and request.source == STANDARD_INPUT
+            if not piped and output.path.resolve() in {*read, request.source.resolve()}:
                 raise UsageError(
                     f"-o {output.path}: is an input of this command, which would be lost. Choose"
                     " another name."
@@ -195,6 +196,7 @@ def requests_for_folder(folder: Path, out: Path, options: Options) -> list[Reque
 
     Raises UsageError where there is none, or two would share a folder.
     """
+    found = chat_templates_in(folder)
     if out == STANDARD_OUTPUT:
         raise UsageError(
             f"{folder} is a folder: -o - prints one file. Name a folder to write into."
@@ -202,7 +204,7 @@ def requests_for_folder(folder: Path, out: Path, options: Options) -> list[Reque
     if out.suffix in {target.suffix for target in TARGETS.values()}:
         raise UsageError(f"-o {out}: for a folder of chat templates, name a folder to write into.")
     by_stem: dict[str, Path] = {}
-    for source in chat_templates_in(folder):
+    for source in found:
         stem = stem_of(source)
         if stem in by_stem:
             raise UsageError(
@@ -224,8 +226,9 @@ def chat_templates_in(folder: Path) -> list[Path]:
     found = sorted(path for path in folder.iterdir() if path.suffix in CHAT_TEMPLATE_SUFFIXES)
     if not found:
         raise UsageError(
-            f"{folder}: no chat template in this folder (files ending in"
-            f" {', '.join(CHAT_TEMPLATE_SUFFIXES)}). Name the file or another folder."
+            f"{folder}: neither a model's folder ({', '.join(MODEL_FILES)}) nor one of chat templates"
+            f" ({', '.join(CHAT_TEMPLATE_SUFFIXES)}). Name a file in it (.gguf, too), or another"
+            " folder."
         )
     return found
 

@@ -124,8 +124,8 @@ def _grammars(analysis: Analysis, carried: Carried, commands: GrammarCommands) -
 
 def parser_name(analysis: Analysis) -> str:
     """What servers know a plugin by; a name of their own means something else."""
-    stem = analysis.source.rpartition("/")[2].partition(".")[0].lower()
-    return re.sub(r"[^a-z0-9]+", "_", stem).strip("_") + "_generated"
+    name = re.sub(r"\.(?:jinja2?|j2|json|gguf)$", "", analysis.source.rpartition("/")[2].lower())
+    return "_".join([*re.findall("[a-z0-9]+", name), "generated"])
 
 
 @lru_cache

@@ -79,7 +79,11 @@ def _reasoning(analysis: Analysis, thinking: bool | None) -> list[Tag]:
         return []
     begin = "" if state == "open" else start
     block = {"type": "tag", "begin": begin, "content": {"type": "any_text"}, "end": end}
-    return [block if state == "open" else {"type": "optional", "content": block}]
+    if state == "open":
+        return [block]
+    before = analysis.joints.get("prompt_to_reasoning", "").partition(start)[0]
+    first = _optional([before] if before else [])
+    return [{"type": "optional", "content": _sequence(*first, block) if first else block}]
 
 
 def _with_calls(
@@ -92,7 +96,7 @@ def _with_calls(
         raise GrammarError(f"{analysis.source}: no turn shows what stands around a call.")
     before = before[before.index(opener) :]
     turn_end = analysis.end_of_turn_after_calls or analysis.end_of_turn
-    after = joints["call_to_end"].rstrip().removesuffix(core(turn_end)).rstrip()
+    after, space = _after_calls(joints["call_to_end"], core(turn_end))
     between = joints.get("call_to_call", "")
     calls: list[Tag] = [_call(analysis, tool) for tool in tools]
     call = calls[0] if len(calls) == 1 else {"type": "or", "elements": calls}
@@ -101,13 +105,36 @@ def _with_calls(
     if parallel and not apart:
         more = {"type": "star", "content": _sequence(_text(between), call)}
         call = _sequence(call, more)
-    return {
+    calls_in_text: Tag = {
         "type": "triggered_tags",
         "triggers": [opener],
         "tags": [{"type": "tag", "begin": before, "content": call, "end": after}],
         "at_least_one": required,
         "stop_after_first": not (parallel and apart),
     }
+    # Where there is text before or behind the calls, this is part of it.
+    first = _before_calls(analysis, opener) if required else []
+    last = [space] if space and calls_in_text["stop_after_first"] else []
+    if not first and not last:
+        return calls_in_text
+    return _sequence(*_optional(first), calls_in_text, *_optional(last))
+
+
+def _before_calls(analysis: Analysis, opener: str) -> list[str]:
+    """What the chat template writes between the prompt, or reasoning, and the first call."""
+    joints = (analysis.joints.get(name, "") for name in ("prompt_to_call", "reasoning_to_call"))
+    before = [joint.partition(opener)[0] for joint in joints if opener in joint]
+    end = core(analysis.reasoning.end)
+    texts = (text.rpartition(end)[2] if end else text for text in before)
+    return list(dict.fromkeys(filter(None, texts)))
+
+
+def _after_calls(call_to_end: str, turn_end: str) -> tuple[str, str]:
+    """What closes the last call, and the whitespace between that and the end of the turn."""
+    before, found, _ = call_to_end.rpartition(turn_end or "\0")
+    text = before if found else call_to_end
+    closer = text.rstrip()
+    return closer, text[len(closer) :]
 
 
 def _call(analysis: Analysis, tool: Tool) -> Tag:
@@ -164,6 +191,15 @@ def _json(schema: Any) -> Tag:
 
 def _text(text: str) -> Tag:
     return {"type": "const_string", "value": text}
+
+
+def _optional(texts: list[str]) -> list[Tag]:
+    """One of some texts, or nothing."""
+    choices = [_text(text) for text in texts]
+    if not choices:
+        return []
+    one = choices[0] if len(choices) == 1 else {"type": "or", "elements": choices}
+    return [{"type": "optional", "content": one}]
 
 
 def _sequence(*elements: Tag) -> Tag:

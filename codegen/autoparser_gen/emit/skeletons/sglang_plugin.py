@@ -12,17 +12,18 @@ from sglang.srt.parser import reasoning_parser
 
 from autoparser_gen.emit.skeletons.parse import parse
 from autoparser_gen.emit.skeletons.runtime import Delta, Parser
-from autoparser_gen.emit.skeletons.split import PROMPT_OF_CALLS, ReasoningSplit
+from autoparser_gen.emit.skeletons.split import (
+    PROMPT_OF_CALLS,
+    STREAM_ARGUMENTS,
+    ReasoningSplit,
+    tool_list,
+)
 
 PARSER_NAME = "toy"
 REASONING_START = "<thought>"
 REASONING_END = "</thought>"
 
 # ==== Begin SGLang block (identical in every plugin for SGLang) ====
-
-# A server cannot take back what it has sent, so a call goes out once it is complete. With True its
-# arguments go out as they come; then clients may see the beginning of a call that never completes.
-STREAM_ARGUMENTS = False
 
 
 class GeneratedReasoningDetector(reasoning_parser.BaseReasoningFormatDetector):  # type: ignore[misc, unused-ignore]
@@ -169,11 +170,7 @@ class GeneratedToolDetector(BaseFormatDetector):  # type: ignore[misc, unused-ig
 
 
 def _parser_for(tools: Iterable[Any]) -> Parser:
-    listed = [
-        {"type": "function", "function": {"name": f.name, "parameters": f.parameters}}
-        for f in (tool.function for tool in tools)
-    ]
-    return Parser(tools=listed, prompt=PROMPT_OF_CALLS, stream_arguments=STREAM_ARGUMENTS)
+    return Parser(tools=tool_list(tools), prompt=PROMPT_OF_CALLS, stream_arguments=STREAM_ARGUMENTS)
 
 
 def register() -> None:

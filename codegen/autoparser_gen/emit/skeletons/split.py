@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from autoparser_gen.emit.skeletons.runtime import REASONING_END, REGIONS, Delta, Parser
 
 # ==== Begin split block (identical in every plugin) ====
 
+# A server cannot take back what it has sent, so a call goes out once it is complete. With True its
+# arguments go out as they come; then clients may see the beginning of a call that never completes.
+STREAM_ARGUMENTS = False
+
 HAS_REASONING = any(region.collects == "reasoning" for region in REGIONS.values())
 # What the second step reads goes on after the reasoning: nothing is open there. Where there is no
 # first step, it goes on after the generation prompt.
 PROMPT_OF_CALLS = "" if HAS_REASONING else None
+
+
+def tool_list(tools: Iterable[Any]) -> list[dict[str, Any]]:
+    """A server's tools as OpenAI's list. Those that are no functions are left out."""
+    functions = (getattr(tool, "function", tool) for tool in tools)
+    return [
+        {"type": "function", "function": {"name": f.name, "parameters": f.parameters}}
+        for f in functions
+        if isinstance(getattr(f, "name", None), str) and hasattr(f, "parameters")
+    ]
 
 
 class ReasoningSplit:

@@ -16,7 +16,13 @@ from autoparser_gen.emit.skeletons.runtime import (
     Delta,
     Parser,
 )
-from autoparser_gen.emit.skeletons.split import PROMPT_OF_CALLS, ReasoningSplit, _split
+from autoparser_gen.emit.skeletons.split import (
+    PROMPT_OF_CALLS,
+    STREAM_ARGUMENTS,
+    ReasoningSplit,
+    _split,
+    tool_list,
+)
 
 PARSER_NAME = "toy"
 REASONING_START = "<thought>"
@@ -24,9 +30,6 @@ REASONING_END = "</thought>"
 
 # ==== Begin vLLM block (identical in every plugin for vLLM) ====
 
-# A server cannot take back what it has sent, so a call goes out once it is complete. With True its
-# arguments go out as they come; then clients may see the beginning of a call that never completes.
-STREAM_ARGUMENTS = False
 _PROMPT_TAIL = 256  # tokens of a prompt in which the assistant's header is looked for first
 
 
@@ -38,12 +41,7 @@ def _tools_of(request: Any) -> list[dict[str, Any]]:
     """The tools whose calls are to be read, as OpenAI's list; none with `tool_choice: none`."""
     if request is None or not request.tools or request.tool_choice == "none":
         return []
-    functions = (getattr(tool, "function", tool) for tool in request.tools)
-    return [
-        {"type": "function", "function": {"name": f.name, "parameters": f.parameters}}
-        for f in functions
-        if isinstance(getattr(f, "name", None), str) and hasattr(f, "parameters")
-    ]
+    return tool_list(request.tools)
 
 
 def _delta_message(deltas: Iterable[Delta]) -> Any:
