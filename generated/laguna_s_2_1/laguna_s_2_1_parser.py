@@ -175,7 +175,7 @@ TRANSITIONS: dict[str, dict[str, Go]] = {
 _SPACE = " \t\r\n"
 _SPACE_RUN = re.compile(r"[ \t\r\n]*")
 _BLANK = " \t"
-_quoted = json.JSONEncoder(ensure_ascii=False).encode  # a string as JSON
+_quoted = json.encoder.encode_basestring  # a string as JSON
 _SearchIn = Callable[[str], object]
 _NEVER: _SearchIn = re.compile(r"(?!)").search
 _new = tuple.__new__  # makes a Delta of all its fields, in a third of the time of Delta(...)
@@ -299,12 +299,19 @@ class Decoder:
     final = False  # no text will follow: set before the last read
     expected = "a value"
 
+    def __init__(self, parser: Parser) -> None:
+        self._parser = parser
+
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
         raise NotImplementedError
 
-    def whole(self, text: str, at: int, end: int) -> tuple[str, str, str | None, int] | None:
-        """Of a usual call that is all in text[at:end]: name, arguments, id, and the index behind it."""
+    @classmethod
+    def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
+        """A usual call that begins with a row's marker and is all there, from text[at] on.
+
+        What it looks at in vain must be read by other means anyway, or cost would not be linear.
+        """
         return None
 
     def ends(self) -> bool:
@@ -314,6 +321,16 @@ class Decoder:
     def passes(self) -> _SearchIn | None:
         """A piece in which this search finds nothing is arguments' JSON text, and changes no more."""
         return None
+
+
+class _WholeCall(NamedTuple):
+    """A call that has been read in one step."""
+
+    name: str
+    arguments: str
+    id: str | None
+    last: _Row  # of its last marker
+    stop: int  # index behind that
 
 
 class _Call:
@@ -350,11 +367,24 @@ class _Row:
         self.in_text = place.kind == "text" and not place.is_reasoning
 
     @cached_property
-    def closing(self) -> _Place | None:
-        """Where a call begins with the marker and is one value: the region with its last marker."""
-        row = self.target.rows.get("") if self.target.kind == "data" else None
-        fits = row is not None and self.in_text and self.opens and not self.stays
-        return row.target if row is not None and fits and row.target.kind == "gap" else None
+    def decoder(self) -> type[Decoder] | None:
+        """Where a call in text begins with the marker: what reads the first value in it."""
+        if not self.opens or self.stays or not self.in_text:
+            return None
+        places, seen = [self.target], set[str]()
+        while places:
+            place = places.pop()
+            if place.name in DECODERS:
+                return DECODERS[place.name]
+            seen.add(place.name)
+            rows = [row for row in place.rows.values() if not row.closes]
+            places += [row.target for row in rows if row.target.name not in seen]
+        return None
+
+    @property
+    def ends_call(self) -> bool:
+        """Whether a call is complete with the marker, and nothing that follows changes that."""
+        return self.closes and not self.opens and not self.tentative
 
 
 class _Place:
@@ -760,35 +790,32 @@ class Parser:
         if self._put_up_to(at):
             self._scanned = at
             row = self._place.rows[marker]
-            if row.closing is None or not self._take_call(row, row.closing, at):
+            if row.decoder is None or not self._take_call(row, row.decoder, at):
                 self._follow(row, at, at if row.stays else at + len(marker))
         return True
 
-    def _take_call(self, row: _Row, closing: _Place, at: int) -> bool:
-        """Read a call that is all there, in one step for its markers and all; False where it is not."""
-        text, start, end = self._buffer, at + len(row.marker), len(self._buffer)
-        if self._draft is not None or end - start < closing.search.longest:
+    def _take_call(self, row: _Row, decoder: type[Decoder], at: int) -> bool:
+        """Read a call that is all there in one step; False where it is not, or near a limit."""
+        if self._draft is not None:
             return False
-        decoder = DECODERS[row.target.name](self)
-        call = decoder.whole(text, start, end)
-        if call is None:
+        call = decoder.whole(self, row, self._buffer, at + len(row.marker))
+        if call is None or len(self._calls) == self._max_calls or self.over_limit(call.arguments):
             return False
-        name, arguments, call_id, stop = call
-        stop = _past_space(text, stop, end)
-        found = closing.search.at.match(text, stop, end)
-        if found is None or end - stop < closing.search.longest:
-            return False  # a longer marker may stand there
-        last = closing.rows[found.group()]
-        if not last.closes or last.opens or last.tentative:
-            return False
-        self._open(row)
-        self._keep(found.end())
-        self.call_name(name)
-        self.call_arguments(arguments)
-        if call_id is not None:
-            self.call_id(call_id)
-        self._complete()
-        self._enter(last, found.end())
+        name, arguments, call_id, last, stop = call
+        if row.before or self._blank:
+            self._give("separator", self._space)
+            self._space = ""
+        else:
+            self._joint(False)
+        self._give("call", self._buffer[at:stop])
+        if call_id is None and self._make_id is not None:
+            call_id = self._make_id()
+        index, self._next_index = self._next_index, self._next_index + 1
+        self._out.append(_new(Delta, ("", "", index, call_id, name, "", False, "")))
+        self._out.append(_new(Delta, ("", "", index, None, "", arguments, False, "")))
+        self._calls.append(ToolCall(name, arguments, call_id))
+        self._at = stop
+        self._enter(last, stop)
         return True
 
     def _read_gap(self, final: bool) -> bool:
@@ -848,8 +875,8 @@ class Parser:
         if not found:
             return self._fall_back() if final and self._undecided else False
         text = self._buffer[self._from : stop].strip(_SPACE)
-        if KEY_ESCAPES and place.collects == "key":
-            text = _KEY_ESCAPE.sub(lambda escape: KEY_ESCAPES[escape[0]], text)
+        if place.collects == "key":
+            text = _key_text(text)
         row = place.rows[found[1]]
         missing = not text and place.collects != "id"
         if missing or (place.collects == "key" and text in self.call.keys):
@@ -1235,6 +1262,10 @@ class Parser:
         if self._max_arguments is not None and call.size > self._max_arguments:
             raise LimitError(f"a call's arguments have over {self._max_arguments} characters")
 
+    def over_limit(self, arguments: str) -> bool:
+        """Whether this is more than the arguments of a call may be, if that is limited."""
+        return self._max_arguments is not None and len(arguments) > self._max_arguments
+
     def _give_id(self, call: _Call) -> bool:
         """Make an id for a call that has none; True where there is a new one."""
         if call.id is not None or self._make_id is None:
@@ -1411,6 +1442,12 @@ def _match_end(pattern: re.Pattern[str], text: str, at: int, end: int) -> int:
     return at if found is None else found.end()
 
 
+def _key_text(text: str) -> str:
+    """An argument's name without the spaces around it and the escapes in it."""
+    text = text.strip(_SPACE)
+    return _KEY_ESCAPE.sub(lambda escape: KEY_ESCAPES[escape[0]], text) if KEY_ESCAPES else text
+
+
 def _schemas(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Name to parameters of an OpenAI tool list (wrapped in `function` or bare)."""
     functions = [tool.get("function", tool) for tool in tools if isinstance(tool, Mapping)]
@@ -1483,10 +1520,9 @@ _NUMBER_CLASS |= {char: char for char in "0.+-"}
 _STRING_RUN = r'[^"\\\x00-\x1f]*'
 _KEY_TOKEN = re.compile(rf'"({_STRING_RUN})"[ \t\r\n]*:')
 _STRING_TOKEN = re.compile(f'"{_STRING_RUN}"')
-# A number or word and, unread, what shows that it ends there.
-_SCALAR_TOKEN = re.compile(
-    r"(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null)(?=[ \t\r\n,\]}])"
-)
+_SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null")
+# The same and, unread, what shows that it ends there.
+_SCALAR_TOKEN = re.compile(rf"(?:{_SCALAR.pattern})(?=[ \t\r\n,\]}}])")
 # Escapes and what stands between them. The repetition has a limit because `re` needs memory for each round.
 _SPECIAL = re.compile(r'["\\\x00-\x1f]')  # what is no plain character of a string
 _ESCAPES_RUN = re.compile(rf'(?:{_STRING_RUN}\\["\\/bfnrt]){{0,99}}{_STRING_RUN}')
@@ -1727,7 +1763,7 @@ class JsonArguments(Decoder):
     expected = "a JSON object"
 
     def __init__(self, parser: Parser) -> None:
-        self._parser = parser
+        super().__init__(parser)
         self._value = JsonValue(parser)
 
     def read(self, text: str, at: int, end: int) -> int:
@@ -2292,24 +2328,17 @@ _JSON_KINDS = {
 _JSON_BEGINNINGS = '{["-0123456789tfn'
 # How a literal begins that is Python's and no string, where the schema may want one and where not.
 _PYTHON_TYPED, _PYTHON_UNTYPED = "TFN[{(", "TFN[{"
+# The fields of a call that may be read in one step.
+_WHOLE_FIELDS = {"name": _NAME, "counter": _NAME, "type": _NAME, "key": _KEY}
 
 
 class RawValue(Decoder):
     """One value; a string goes out as it comes, anything else when it is complete."""
 
     def __init__(self, parser: Parser) -> None:
-        self._parser = parser
-        tool, key, named = parser.argument
-        known = parser.argument_schemas.get((tool, key))
-        if known is None:
-            schema = _argument_schema(parser.schemas, tool, key)
-            known = schema, schema is not None and _only_string(*schema)
-            parser.argument_schemas[tool, key] = known
-        self._schema, only_string = known
-        self._named = RAW_TYPES.get(named, "")
+        super().__init__(parser)
+        self._schema, self._named, self._streams = _expected(parser, *parser.argument)
         self._pieces: list[str] = []
-        is_string = self._named == "string" if self._named else only_string
-        self._streams = is_string and RAW_WRAP is None and not QUOTED_STRINGS
         if self._streams:
             parser.call_arguments('"')
 
@@ -2330,12 +2359,158 @@ class RawValue(Decoder):
         if self._streams:
             self._parser.call_arguments('"')
             return True
-        text = "".join(self._pieces)
-        if RAW_WRAP is not None and text.startswith(RAW_WRAP[0]) and text.endswith(RAW_WRAP[1]):
-            text = text[len(RAW_WRAP[0]) : len(text) - len(RAW_WRAP[1])]
-            self._named = self._named or "string"
-        self._parser.call_arguments(_typed(text, self._schema, self._named))
+        self._parser.call_arguments(_value("".join(self._pieces), self._schema, self._named))
         return True
+
+    @classmethod
+    def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
+        """See Decoder."""
+        way = _way(row)
+        found = way and way.head.match(text, at)
+        if not way or not found:
+            return None
+        name, last = found["name"], way.last
+        arguments: dict[str, str] = {}
+        while found["key"] is not None:
+            key = _key_text(found["key"])
+            end = way.ends.search(text, found.end())
+            if end is None or end.group() != way.closer or key in arguments or not key:
+                return None
+            stop = end.start()
+            for lead in way.leads:
+                if text.startswith(lead, max(found.end(), stop - len(lead)), stop):
+                    stop -= len(lead)
+                    break
+            value = text[found.end() : stop]
+            named = found["type"] if way.has_types else ""
+            schema, named, is_string = _expected(parser, name, key, named)
+            arguments[key] = _quoted(value) if is_string else _value(value, schema, named)
+            found, last = way.following.match(text, end.end()), way.last_following
+            if found is None:
+                return None
+        written = ", ".join([f"{_quoted(key)}: {value}" for key, value in arguments.items()])
+        return _WholeCall(name, f"{{{written}}}", None, last, found.end())
+
+
+class _Way(NamedTuple):
+    """How a usual call with its arguments in markup goes on behind its first marker."""
+
+    head: re.Pattern[str]  # up to the first value, or through the call's last marker
+    last: _Row  # of that
+    has_types: bool  # the markup says what type a value has
+    ends: re.Pattern[str]  # what may end a value
+    closer: str  # what does
+    leads: list[str]  # whitespace that belongs to it, the longest first
+    following: re.Pattern[str]  # from there up to the next value, or through the last marker
+    last_following: _Row
+
+
+@lru_cache
+def _way(row: _Row) -> _Way | None:
+    """The way behind a call's first marker; None where it is not clear in advance."""
+    head = _Path(row)
+    if head.value is None:
+        return None
+    value = head.value
+    closers = [
+        row for row in value.rows.values() if not row.target.ends and row.target.kind == "gap"
+    ]
+    following = _Path(closers[0]) if closers else head
+    cores = {_core(marker) for marker in value.rows}
+    clear = head.is_clear and following.is_clear and following.value is value
+    if not clear or not _none_begins_another(cores) or head.last is None or following.last is None:
+        return None
+    closer = _core(closers[0].marker)
+    if any(row.target is not closers[0].target or _core(row.marker) != closer for row in closers):
+        return None
+    leads = sorted((row.marker.removesuffix(closer) for row in closers), key=len, reverse=True)
+    return _Way(
+        re.compile(head.pattern),
+        head.last,
+        "(?P<type>" in head.pattern,
+        re.compile("|".join(map(re.escape, sorted(cores)))),
+        closer,
+        [lead for lead in leads if lead],
+        re.compile(following.pattern),
+        following.last,
+    )
+
+
+class _Path:
+    """What stands between a marker and the next value, or the end of the call, as a pattern.
+
+    It matches only what the regions on the path read in the same way; whitespace is in gaps only.
+    """
+
+    def __init__(self, row: _Row) -> None:
+        self.value: _Place | None = None
+        self.last: _Row | None = None  # of the marker that ends the call
+        self.is_clear = True
+        self._places: set[_Place] = set()
+        self.pattern = self._behind(row)
+        self.is_clear &= self._has("key")
+
+    def _behind(self, row: _Row) -> str:
+        """What may stand behind a marker."""
+        place = row.target
+        if row.closes:
+            self.is_clear &= row.ends_call and self.last in (None, row)
+            self.last = row
+            return ""
+        if place.kind == "raw":
+            self.is_clear &= self.value in (None, place)
+            self.value = place
+            return "(?:".join(["", *map(re.escape, row.skip)]) + ")?" * len(row.skip)
+        if not self._is_clear(place):
+            self.is_clear = False
+            return ""
+        self._places.add(place)
+        markers = "|".join(re.escape(row.marker) + self._behind(row) for row in place.rows.values())
+        if place.kind == "gap":
+            return f"[{_SPACE}]*(?:{markers})"
+        chars = _WHOLE_FIELDS[place.collects].pattern.removesuffix("*")
+        return f"(?P<{place.collects}>{chars}+)(?:{markers})"
+
+    def _is_clear(self, place: _Place) -> bool:
+        """Whether only one of a region's markers can stand in any place."""
+        if not place.rows or "" in place.rows or not _none_begins_another(place.rows):
+            return False
+        if place in self._places or any(marker[0] in _SPACE for marker in place.rows):
+            return False
+        chars = _WHOLE_FIELDS.get(place.collects)
+        if place.kind != "field" or chars is None or self._has(place.collects):
+            return place.kind == "gap"
+        return not any(_match_end(chars, marker, 0, 1) for marker in place.rows)
+
+    def _has(self, field: str) -> bool:
+        return any(place.collects == field for place in self._places)
+
+
+def _none_begins_another(texts: Iterable[str]) -> bool:
+    return not any(a != b and a.startswith(b) for a in texts for b in texts)
+
+
+def _expected(
+    parser: Parser, tool: str, key: str, named: str
+) -> tuple[tuple[Any, Any] | None, str, bool]:
+    """What an argument is: its schema, its type by the markup, whether a string as it stands."""
+    known = parser.argument_schemas.get((tool, key))
+    if known is None:
+        schema = _argument_schema(parser.schemas, tool, key)
+        known = schema, schema is not None and _only_string(*schema)
+        parser.argument_schemas[tool, key] = known
+    schema, only_string = known
+    named = RAW_TYPES.get(named, "")
+    is_string = named == "string" if named else only_string
+    return schema, named, is_string and RAW_WRAP is None and not QUOTED_STRINGS
+
+
+def _value(text: str, schema: tuple[Any, Any] | None, named: str) -> str:
+    """A value as JSON text, of which more is known than that it is a string: see `_typed`."""
+    if RAW_WRAP is not None and text.startswith(RAW_WRAP[0]) and text.endswith(RAW_WRAP[1]):
+        text = text[len(RAW_WRAP[0]) : len(text) - len(RAW_WRAP[1])]
+        named = named or "string"
+    return _typed(text, schema, named)
 
 
 def _typed(text: str, schema: tuple[Any, Any] | None, named: str) -> str:
@@ -2345,26 +2520,25 @@ def _typed(text: str, schema: tuple[Any, Any] | None, named: str) -> str:
     writes strings as JSON; one without its quotes is read as it stands. Unions take the JSON
     alternatives first, unless the text equals a `const` or `enum` member that is a string.
     """
-    string = _quoted(text)
     if QUOTED_STRINGS and text.lstrip().startswith('"'):
-        return _json_or_python(text, "") or string
+        return _json_or_python(text, "") or _quoted(text)
     if named == "string":
-        return string
+        return _quoted(text)
     python = _PYTHON_UNTYPED if PYTHON_WORDS else ""
     value = _json_or_python(text, _PYTHON_TYPED if named or schema is not None else python)
     if not value:
-        return string
+        return _quoted(text)
     if named or schema is None:
         return value
     kinds, members = _kinds(*schema)
     if text in members:
-        return string
+        return _quoted(text)
     if "string" not in kinds:
         return value
     kind = _JSON_KINDS.get(value[0], "number")
     if kind == "number" and "number" not in kinds:
         kind = "integer" if _is_integer(value) else "number"
-    return value if kind in kinds and kind != "string" else string
+    return value if kind in kinds and kind != "string" else _quoted(text)
 
 
 def _json_or_python(text: str, python: str) -> str:
@@ -2373,6 +2547,8 @@ def _json_or_python(text: str, python: str) -> str:
     `python` holds the characters that such a literal may begin with.
     """
     text = text.strip()
+    if _SCALAR.fullmatch(text):
+        return text
     first = text[:1]
     if first and first in _JSON_BEGINNINGS:
         value = JsonValue()
@@ -2533,7 +2709,7 @@ def spans(
 # ==== End parse block ====
 
 
-DECODERS: dict[str, Callable[[Parser], Decoder]] = {
+DECODERS: dict[str, type[Decoder]] = {
     "value": RawValue,
 }
 

@@ -154,7 +154,7 @@ TRANSITIONS: dict[str, dict[str, Go]] = {
 _SPACE = " \t\r\n"
 _SPACE_RUN = re.compile(r"[ \t\r\n]*")
 _BLANK = " \t"
-_quoted = json.JSONEncoder(ensure_ascii=False).encode  # a string as JSON
+_quoted = json.encoder.encode_basestring  # a string as JSON
 _SearchIn = Callable[[str], object]
 _NEVER: _SearchIn = re.compile(r"(?!)").search
 _new = tuple.__new__  # makes a Delta of all its fields, in a third of the time of Delta(...)
@@ -278,12 +278,19 @@ class Decoder:
     final = False  # no text will follow: set before the last read
     expected = "a value"
 
+    def __init__(self, parser: Parser) -> None:
+        self._parser = parser
+
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
         raise NotImplementedError
 
-    def whole(self, text: str, at: int, end: int) -> tuple[str, str, str | None, int] | None:
-        """Of a usual call that is all in text[at:end]: name, arguments, id, and the index behind it."""
+    @classmethod
+    def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
+        """A usual call that begins with a row's marker and is all there, from text[at] on.
+
+        What it looks at in vain must be read by other means anyway, or cost would not be linear.
+        """
         return None
 
     def ends(self) -> bool:
@@ -293,6 +300,16 @@ class Decoder:
     def passes(self) -> _SearchIn | None:
         """A piece in which this search finds nothing is arguments' JSON text, and changes no more."""
         return None
+
+
+class _WholeCall(NamedTuple):
+    """A call that has been read in one step."""
+
+    name: str
+    arguments: str
+    id: str | None
+    last: _Row  # of its last marker
+    stop: int  # index behind that
 
 
 class _Call:
@@ -329,11 +346,24 @@ class _Row:
         self.in_text = place.kind == "text" and not place.is_reasoning
 
     @cached_property
-    def closing(self) -> _Place | None:
-        """Where a call begins with the marker and is one value: the region with its last marker."""
-        row = self.target.rows.get("") if self.target.kind == "data" else None
-        fits = row is not None and self.in_text and self.opens and not self.stays
-        return row.target if row is not None and fits and row.target.kind == "gap" else None
+    def decoder(self) -> type[Decoder] | None:
+        """Where a call in text begins with the marker: what reads the first value in it."""
+        if not self.opens or self.stays or not self.in_text:
+            return None
+        places, seen = [self.target], set[str]()
+        while places:
+            place = places.pop()
+            if place.name in DECODERS:
+                return DECODERS[place.name]
+            seen.add(place.name)
+            rows = [row for row in place.rows.values() if not row.closes]
+            places += [row.target for row in rows if row.target.name not in seen]
+        return None
+
+    @property
+    def ends_call(self) -> bool:
+        """Whether a call is complete with the marker, and nothing that follows changes that."""
+        return self.closes and not self.opens and not self.tentative
 
 
 class _Place:
@@ -739,35 +769,32 @@ class Parser:
         if self._put_up_to(at):
             self._scanned = at
             row = self._place.rows[marker]
-            if row.closing is None or not self._take_call(row, row.closing, at):
+            if row.decoder is None or not self._take_call(row, row.decoder, at):
                 self._follow(row, at, at if row.stays else at + len(marker))
         return True
 
-    def _take_call(self, row: _Row, closing: _Place, at: int) -> bool:
-        """Read a call that is all there, in one step for its markers and all; False where it is not."""
-        text, start, end = self._buffer, at + len(row.marker), len(self._buffer)
-        if self._draft is not None or end - start < closing.search.longest:
+    def _take_call(self, row: _Row, decoder: type[Decoder], at: int) -> bool:
+        """Read a call that is all there in one step; False where it is not, or near a limit."""
+        if self._draft is not None:
             return False
-        decoder = DECODERS[row.target.name](self)
-        call = decoder.whole(text, start, end)
-        if call is None:
+        call = decoder.whole(self, row, self._buffer, at + len(row.marker))
+        if call is None or len(self._calls) == self._max_calls or self.over_limit(call.arguments):
             return False
-        name, arguments, call_id, stop = call
-        stop = _past_space(text, stop, end)
-        found = closing.search.at.match(text, stop, end)
-        if found is None or end - stop < closing.search.longest:
-            return False  # a longer marker may stand there
-        last = closing.rows[found.group()]
-        if not last.closes or last.opens or last.tentative:
-            return False
-        self._open(row)
-        self._keep(found.end())
-        self.call_name(name)
-        self.call_arguments(arguments)
-        if call_id is not None:
-            self.call_id(call_id)
-        self._complete()
-        self._enter(last, found.end())
+        name, arguments, call_id, last, stop = call
+        if row.before or self._blank:
+            self._give("separator", self._space)
+            self._space = ""
+        else:
+            self._joint(False)
+        self._give("call", self._buffer[at:stop])
+        if call_id is None and self._make_id is not None:
+            call_id = self._make_id()
+        index, self._next_index = self._next_index, self._next_index + 1
+        self._out.append(_new(Delta, ("", "", index, call_id, name, "", False, "")))
+        self._out.append(_new(Delta, ("", "", index, None, "", arguments, False, "")))
+        self._calls.append(ToolCall(name, arguments, call_id))
+        self._at = stop
+        self._enter(last, stop)
         return True
 
     def _read_gap(self, final: bool) -> bool:
@@ -827,8 +854,8 @@ class Parser:
         if not found:
             return self._fall_back() if final and self._undecided else False
         text = self._buffer[self._from : stop].strip(_SPACE)
-        if KEY_ESCAPES and place.collects == "key":
-            text = _KEY_ESCAPE.sub(lambda escape: KEY_ESCAPES[escape[0]], text)
+        if place.collects == "key":
+            text = _key_text(text)
         row = place.rows[found[1]]
         missing = not text and place.collects != "id"
         if missing or (place.collects == "key" and text in self.call.keys):
@@ -1214,6 +1241,10 @@ class Parser:
         if self._max_arguments is not None and call.size > self._max_arguments:
             raise LimitError(f"a call's arguments have over {self._max_arguments} characters")
 
+    def over_limit(self, arguments: str) -> bool:
+        """Whether this is more than the arguments of a call may be, if that is limited."""
+        return self._max_arguments is not None and len(arguments) > self._max_arguments
+
     def _give_id(self, call: _Call) -> bool:
         """Make an id for a call that has none; True where there is a new one."""
         if call.id is not None or self._make_id is None:
@@ -1388,6 +1419,12 @@ def _past_space(text: str, at: int, end: int) -> int:
 def _match_end(pattern: re.Pattern[str], text: str, at: int, end: int) -> int:
     found = pattern.match(text, at, end)
     return at if found is None else found.end()
+
+
+def _key_text(text: str) -> str:
+    """An argument's name without the spaces around it and the escapes in it."""
+    text = text.strip(_SPACE)
+    return _KEY_ESCAPE.sub(lambda escape: KEY_ESCAPES[escape[0]], text) if KEY_ESCAPES else text
 
 
 def _schemas(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -2002,15 +2039,28 @@ _BEHIND_ARGUMENT = (
     ),
     re.compile("|".join([*_NEXT_ARGUMENT, _ahead(*_CLOSED, ",", *_CALL), _ahead(*_CLOSED, r"\]")])),
 )
+# How most calls in a list begin, and their arguments: a string without escapes, a number or a word.
+_CALL_HEAD = re.compile(rf"({_NAME.pattern.replace('*', '+')})\((\))?")
+_STRINGS = [
+    rf"{quote}(?:[^{quote}\\]+|(?!{quote}{{2}})){quote}" for quote in map(re.escape, LITERAL_QUOTES)
+]
+if not LITERAL_ESCAPES:  # then nothing is escaped in the first of the quotes
+    _STRINGS[0] = "{0}[^{0}]*{0}".format(re.escape(LITERAL_QUOTES[0]))
+_OTHERS = [r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?", *_LITERAL_WORDS]
+_ARGUMENT = re.compile(
+    rf"(\w[\w.$-]*)=(?:({'|'.join(_STRINGS)})|({'|'.join(_OTHERS)}))" r"(?:,[ \t\r\n]*|(?=(\))))"
+)
 
 
 class PythonCalls(Decoder):
     """Calls as in Python, in a list or one behind the other."""
 
+    # Whether a usual call in a list is read in one step where it is all there.
+    takes_whole = max(map(len, LITERAL_QUOTES)) == 1
     expected = "a call such as name(key=value)"
 
     def __init__(self, parser: Parser) -> None:
-        self._parser = parser
+        super().__init__(parser)
         self._in_list = False
         self._empty = True  # there has been no call yet
         self._expect = "calls"
@@ -2032,7 +2082,7 @@ class PythonCalls(Decoder):
             else:
                 at = _past_space(text, at, end)
                 if at < end:
-                    at += self._take(text[at])
+                    at = self._take_next(text, at, end)
         return at
 
     def ends(self) -> bool:
@@ -2070,6 +2120,35 @@ class PythonCalls(Decoder):
         else:
             self._end_call(char)
         return taken and not self.failed
+
+    def _take_next(self, text: str, at: int, end: int) -> int:
+        """Take what stands here of the calls' own structure, or a whole call."""
+        whole = self._expect == "call" and self.takes_whole and self._take_whole(text, at, end)
+        return whole or at + self._take(text[at])
+
+    def _take_whole(self, text: str, at: int, end: int) -> int:
+        """Read a usual call that begins here and is all there; returns the index behind it, or 0."""
+        found = _CALL_HEAD.match(text, at, end)
+        if found is None or self._parser.bare:
+            return 0
+        name, closer = found.groups()
+        arguments: dict[str, str] = {}
+        while not closer:
+            found = _ARGUMENT.match(text, found.end(), end)
+            if found is None or found[1] in arguments:
+                return 0
+            key, string, word, closer = found.groups()
+            arguments[key] = _quoted(string[1:-1]) if string else _LITERAL_WORDS.get(word, word)
+        behind = _BEHIND_ARGUMENT[True].match(text, found.end(), end) if arguments else found
+        if behind is None or not behind.lastindex:
+            return 0
+        written = ", ".join([f"{_quoted(key)}: {value}" for key, value in arguments.items()])
+        if self._parser.over_limit(f"{{{written}}}"):
+            return 0
+        self._parser.call_name(name)
+        self._parser.call_arguments(f"{{{written}}}")
+        self._expect, self._empty = "end of call", False
+        return found.end() + bool(arguments)
 
     def _begin_call(self, char: str) -> bool:
         """The list, a call, or their end."""
@@ -2125,7 +2204,7 @@ class PythonCalls(Decoder):
         opening = ", " if self._keys else "{"
         self._keys.add(key)
         self._parser.call.key = key
-        self._parser.call_arguments(opening + json.dumps(key, ensure_ascii=False) + ": ")
+        self._parser.call_arguments(opening + _quoted(key) + ": ")
         self._value = self.new_value()
         return True
 
@@ -2196,7 +2275,7 @@ def spans(
 # ==== End parse block ====
 
 
-DECODERS: dict[str, Callable[[Parser], Decoder]] = {
+DECODERS: dict[str, type[Decoder]] = {
     "call": PythonCalls,
 }
 
