@@ -87,6 +87,10 @@ CONVENTIONS = (
 
 CALL_TAGS = ("<|python_tag|>",)
 
+# How models write the content type that history shows as one word (words-in-headers). Source:
+# OpenAI's harmony format, where a generated header is `commentary to=functions.f <|constrain|>json`.
+CONSTRAIN = "<|constrain|>"
+
 _INVERSES = (
     ("start", "end"),
     ("START", "END"),

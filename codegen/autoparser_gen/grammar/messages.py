@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from autoparser_gen.analysis.conventions import CONSTRAIN
 from autoparser_gen.analysis.model import Analysis, Headers
 from autoparser_gen.grammar.calls import CallRules
 from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Lit, Ref, alt, many, opt, seq, text
@@ -11,10 +12,6 @@ from autoparser_gen.grammar.markup import Kind, Marker, Part, core, marker_token
 from autoparser_gen.grammar.request import Tool
 from autoparser_gen.grammar.syntax import NAME_CHAR
 from autoparser_gen.grammar.words import other_than
-
-# Named rule: how models write the content type that history shows as one word. Source: OpenAI's
-# harmony format, where a generated header is `commentary to=functions.f <|constrain|>json`.
-_CONSTRAIN = "<|constrain|>"
 
 
 class Messages:
@@ -169,7 +166,7 @@ class Messages:
         word = core(self.headers.content_type)
         kinds: Expr = EMPTY
         if word:
-            marked = seq(opt(" "), _CONSTRAIN, opt(" "), word)
+            marked = seq(opt(" "), CONSTRAIN, opt(" "), word)
             kinds = opt(alt(seq(" ", word), marked))
         return self.builder.token("header-end", seq(kinds, self.headers.end))
 
