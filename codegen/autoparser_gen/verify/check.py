@@ -170,14 +170,15 @@ class _Verifier:
         if case.tools is not None:
             with self._failing(case, "whole, without tools"):
                 self._compare(case, self._parse(case, case.text, None), same_untyped)
+        text = case.text
         for size in PIECES:
-            pieces = [case.text[i : i + size] for i in range(0, len(case.text), size)]
+            pieces = [text[i : i + size] for i in range(0, len(text), size)]
             with self._failing(case, f"in pieces of {size}"):
                 self._check_pieces(case, pieces, whole)
+        pieces = _random_pieces(text)
         with self._failing(case, "in random pieces"):
-            self._check_pieces(case, _random_pieces(case.text), whole)
+            self._check_pieces(case, pieces, whole)
         with self._failing(case, "in random pieces, each call at once"):
-            pieces = _random_pieces(case.text)
             self._check_pieces(case, pieces, whole, stream_arguments=False)
         with self._failing(case, "by the Lark grammar"):
             self._check_grammar(case)
