@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import re
 import sys
 import types
 from collections.abc import Callable
@@ -37,15 +39,26 @@ def _unloadable(what: str, error: Exception) -> VerificationError:
 
 
 def import_text(source: str) -> types.ModuleType:
-    """A module from its text, without a file."""
+    """A module from its text, without a file.
+
+    Fenced blocks are identical in many modules, so each is compiled on its own, and once.
+    """
     module = types.ModuleType("_autoparser_gen_subject")
     # Dataclasses look their module up by name while they are made.
     sys.modules[module.__name__] = module
     try:
-        exec(compile(source, f"<{module.__name__}>", "exec"), module.__dict__)
+        for part in re.split(r"(?m)^(?=# ==== (?:Begin|End) )", source):
+            exec(_compiled(part), module.__dict__)
     finally:
         del sys.modules[module.__name__]
     return module
+
+
+@functools.lru_cache
+def _compiled(part: str) -> types.CodeType:
+    # With this file's own `from __future__ import annotations`, which modules begin with, too.
+    code: types.CodeType = compile(part, "<generated module>", "exec")
+    return code
 
 
 def grammar_reader(source: str) -> Callable[[str], str | None]:
