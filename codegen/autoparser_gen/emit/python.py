@@ -74,22 +74,22 @@ def emit(
         blocks += [block for block in _DECODERS[decoder] if block not in blocks]
     blocks.append("parse")
     carried = carried_for(f"{PACKAGE}.emit.skeletons.grammars") if commands else Carried()
-    head = "\n".join(
-        [
-            *(f"# {one_line(line)}".rstrip() for line in header),
-            _docstring(analysis),
-            "from __future__ import annotations\n",
-            _imports([*blocks, *(["grammars"] if commands else []), *ending], carried),
-            _public(with_grammar=commands is not None),
-            _constants(analysis, tables, special),
-            *(f"{name} = {_value(value)}" for name, value in settings.items()),
-        ]
-    )
+    about = [*(f"# {one_line(line)}".rstrip() for line in header), _docstring(analysis)]
+    imports = [
+        "from __future__ import annotations\n",
+        _imports([*blocks, *(["grammars"] if commands else []), *ending], carried),
+        _public(with_grammar=commands is not None),
+    ]
+    constants = [
+        _constants(analysis, tables, special),
+        *(f"{name} = {_value(value)}" for name, value in settings.items()),
+    ]
+    head = ["\n".join(lines) for lines in (about, imports, constants)]
     table = "\n".join([_regions(tables), _transitions(tables)])
     text = (
         "\n\n\n".join(
             [
-                _formatted(head),
+                "\n\n".join(map(_formatted, head)),
                 _block("tables"),
                 _formatted(table),
                 *(_block(block) for block in blocks[1:]),
@@ -128,7 +128,9 @@ def parser_name(analysis: Analysis) -> str:
     return re.sub(r"[^a-z0-9]+", "_", stem).strip("_") + "_generated"
 
 
+@lru_cache
 def _formatted(text: str) -> str:
+    """The text as black lays it out; kept, since many modules have the same imports and decoders."""
     import black
 
     return black.format_str(text, mode=black.Mode(line_length=100)).strip("\n")
