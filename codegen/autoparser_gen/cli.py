@@ -219,7 +219,7 @@ COMMANDS = {"diff": diff}
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command and exit: every error a user can meet is one line on standard error."""
     # Few objects of a short run are garbage: to look for it after each 700 takes a twentieth of it.
-    gc.set_threshold(50_000)
+    gc.set_threshold(100_000)
     words = sys.argv[1:] if arguments is None else list(arguments)
     chosen = command
     if words and words[0] in COMMANDS:
