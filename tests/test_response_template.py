@@ -5,6 +5,7 @@ What needs transformers is skipped without it; see docs/transformers.md.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import time
@@ -35,16 +36,14 @@ with_transformers = pytest.mark.skipif(
 OPTIONS = Options(eos_token="</s>")
 REFUSED = {
     "apertus": "a function's name is a key of its call",
-    "functionary_v3_2": "turns are made of messages with headers",
+    "functionary_v3_2": "turns are made of messages whose headers",
     "gemma_4": "arguments are literals other than JSON",
-    "gpt_oss": "turns are made of messages with headers",
     "kimi_k3": "names of arguments are escaped",
     "lfm2_5": "calls are written as Python",
     "llama_3_1": "no marker begins a call",
-    "llm_jp_4": "turns are made of messages with headers",
     "minimax_m1": "calls have no marker of their own in their section",
     "minimax_m3": "values are nested tags",
-    "muse_glimmer": "turns are made of messages with headers",
+    "muse_glimmer": "turns are made of messages whose headers",
 }
 # Their chat templates print arrays and objects as Python does; transformers leaves those as text.
 PYTHON_VALUES = {"minicpm5", "seed_oss"}
@@ -73,7 +72,6 @@ def test_the_shape() -> None:
     [
         ("bare json", "no marker begins a call"),
         ("name as key", "nothing ends|a function's name is a key"),
-        ("channels", "turns are made of messages with headers"),
         ("json array", "nothing ends a call but the end of the turn"),
         ("nested tags", "values are nested tags"),
         ("custom quotes", "arguments are literals other than JSON"),
@@ -191,6 +189,49 @@ def test_a_tokenizer_carries_it(tmp_path: Path) -> None:
         "reasoning_content": "Sunny?",
         "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": {}}}],
     }
+
+
+IN_HEADERS = {
+    " to=functions.f<|channel|>commentary json<|message|>{}<|call|>": ("", "", ["f"]),
+    "<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}<|call|>": ("", "", ["f"]),
+    "<|channel|>analysis to=functions.f <|message|>{}": ("", "", ["f"]),
+    "<|channel|>commentary<|message|>I look.<|end|><|start|>assistant"
+    "<|channel|>commentary to=functions.f json<|message|>{}<|call|>": ("", "I look.", ["f"]),
+    "<|channel|>analysis<|message|>So.<|end|><|start|>assistant"
+    "<|channel|>final<|message|>Yes.<|return|>": ("So.", "Yes.", []),
+}
+
+
+@with_transformers
+@pytest.mark.parametrize("output", IN_HEADERS)
+def test_what_a_header_says(output: str) -> None:
+    from transformers.utils.chat_parsing import ResponseParser
+
+    found = _template(pipeline.find_format(SOURCES["gpt_oss"], OPTIONS).analysis)
+    parser = ResponseParser(found, prefix="<|start|>assistant")
+    parser.feed(output)
+    read = _reading(parser.finalize()[0])
+    names = [name for name, _ in read.calls]
+    assert (read.reasoning, read.content, names) == IN_HEADERS[output]
+
+
+@with_transformers
+@pytest.mark.parametrize(
+    "text",
+    ["<|channel|>a", " to=functions.f", "<|channel|>commentary to=functions.f <|message|>", "{ "],
+)
+def test_hostile_headers_take_linear_time(text: str) -> None:
+    from transformers.utils.chat_parsing import ResponseParser
+
+    found = _template(pipeline.find_format(SOURCES["gpt_oss"], OPTIONS).analysis)
+    parser = ResponseParser(found, prefix="<|start|>assistant")
+    output = text * 2_000
+    began = time.process_time()
+    with contextlib.suppress(ValueError):
+        for start in range(0, len(output), 7):
+            parser.feed(output[start : start + 7])
+        parser.finalize()
+    assert time.process_time() - began < 5
 
 
 @with_transformers

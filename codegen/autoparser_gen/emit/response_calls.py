@@ -25,11 +25,19 @@ _SPACE = r"\s{0,64}"
 
 def field(analysis: Analysis) -> dict[str, Any]:
     """The field `tool_calls`: a region for each call, or for a section of them."""
+    if has_channels(analysis):
+        return _calls_in_messages(analysis)
     if analysis.tools.format.mode is ToolMode.JSON_NATIVE:
         return _json_calls(analysis)
     if analysis.tools.format.mode is ToolMode.TAG_WITH_JSON:
         return _named_calls(analysis)
     return _tagged_calls(analysis)
+
+
+def has_channels(analysis: Analysis) -> bool:
+    """Whether a turn is made of messages with a channel, of which some go to functions."""
+    headers = analysis.headers
+    return headers is not None and bool(headers.channel and headers.recipient and headers.namespace)
 
 
 def distinct(texts: Iterable[str]) -> list[str]:
@@ -89,6 +97,25 @@ def _json_calls(analysis: Analysis) -> dict[str, Any]:
         "content": "json",
         **({"transform_each": True} if array else {"repeats": True}),
         "transform": shape,
+    }
+
+
+def _calls_in_messages(analysis: Analysis) -> dict[str, Any]:
+    """A header that names a function, before or behind its channel, and arguments as one object."""
+    headers = analysis.headers
+    assert headers is not None
+    channel, end = _pattern(headers.channel), _pattern(headers.end)
+    recipient = _pattern(headers.recipient) + _pattern(headers.namespace)
+    closers = distinct(map(_pattern, (headers.message_end, *turn_ends(analysis))))
+    word = rf"{_SPACE}(?:<\|?\w{{1,64}}\|?>{_SPACE})?(?:\w{{1,64}}{_SPACE})?"
+    in_channel = rf"{channel}{_SPACE}\w{{1,64}}{_SPACE}"
+    named = rf"(?:{in_channel})?{recipient}{_NAME}(?:{_SPACE}{in_channel})?{word}"
+    return {
+        "open_pattern": rf"{named}{end}{_SPACE}(?=\{{)",
+        "close_pattern": rf"(?<=\}}){_SPACE}{_any_of(closers)}",
+        "content": "json",
+        "repeats": True,
+        "transform": _named(analysis),
     }
 
 

@@ -56,7 +56,10 @@ def _require_expressible(analysis: Analysis) -> None:
     array = form.mode is ToolMode.JSON_NATIVE and form.tools_array_wrapped
     named = {
         "no text begins the assistant's turn": not core(analysis.assistant_header),
-        "turns are made of messages with headers": has_messages(analysis),
+        "turns are made of messages whose headers have no channel or no recipient": has_messages(
+            analysis
+        )
+        and not response_calls.has_channels(analysis),
         "no marker begins reasoning": reasoning.mode is not ReasoningMode.NONE
         and not core(reasoning.start),
         "calls are written as Python": form.mode is ToolMode.PYTHON_CALLS,
@@ -110,5 +113,7 @@ def _content(analysis: Analysis) -> Field:
         markers += [form.section_start, form.section_end]
     if headers:
         markers += [headers.start, headers.message_end]
+        for channel in filter(None, (headers.content, headers.preamble)):
+            markers.append(f"{headers.channel}{channel}{headers.end}")
     close = distinct([*turn_ends(analysis), *map(core, markers)])
     return _text(close=close) if close else _text()
