@@ -184,3 +184,15 @@ def test_work_is_linear(stem: str, monkeypatch: pytest.MonkeyPatch) -> None:
             if twice > MOST * once + ONCE:
                 wrong.append(f"{name}, in pieces of {size}: {once} to {twice}")
     assert wrong == []
+
+
+# Work for each of many small calls in a whole text. Marker by marker, tagged calls take 1000.
+CALL_WORK = {"qwen3": 400, "qwen3_coder": 500}
+
+
+@pytest.mark.parametrize("stem", CALL_WORK)
+def test_whole_calls_take_one_step(stem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    format_, work = texts.load(stem), Work()
+    parser = counted_parser(format_.source, work, monkeypatch)
+    text = format_.text("calls", 20_000)
+    assert reading(parser, text, None, work) < CALL_WORK[stem] * len(parser.parse(text).tool_calls)

@@ -320,7 +320,7 @@ def _row(row: Region | Go) -> str:
 def _registry(tables: Tables) -> str:
     rows = "\n".join(f"    {python_string(r)}: {name}," for r, name in tables.decoders.items())
     return (
-        f"DECODERS: dict[str, Callable[[Parser], Decoder]] = {{\n{rows}\n}}"
+        f"DECODERS: dict[str, type[Decoder]] = {{\n{rows}\n}}"
         if rows
-        else ("DECODERS: dict[str, Callable[[Parser], Decoder]] = {}")
+        else "DECODERS: dict[str, type[Decoder]] = {}"
     )

@@ -30,7 +30,7 @@ class Header(Decoder):
     expected = "the header of a message"
 
     def __init__(self, parser: Parser) -> None:
-        self._parser = parser
+        super().__init__(parser)
         self._text = ""
 
     def read(self, text: str, at: int, end: int) -> int:

@@ -11,7 +11,14 @@ from autoparser_gen.emit.skeletons.json_values import (
     _string,
     _whole,
 )
-from autoparser_gen.emit.skeletons.runtime import Decoder, Parser, _past_space, _SearchIn
+from autoparser_gen.emit.skeletons.runtime import (
+    Decoder,
+    Parser,
+    _past_space,
+    _Row,
+    _SearchIn,
+    _WholeCall,
+)
 
 NAME_FIELD = "name"
 ARGUMENTS_FIELD = "arguments"
@@ -50,7 +57,7 @@ class JsonCalls(Decoder):
     expected = "a call as JSON"
 
     def __init__(self, parser: Parser) -> None:
-        self._parser = parser
+        super().__init__(parser)
         self._expect = "[" if CALLS_IN_ARRAY else "{"
         self._depth = 0  # 2 inside the object of FUNCTION_FIELD
         self._field = ""
@@ -74,17 +81,26 @@ class JsonCalls(Decoder):
                     at = self._take(text, at, end)
         return at
 
-    def whole(self, text: str, at: int, end: int) -> tuple[str, str, str | None, int] | None:
+    @classmethod
+    def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
         """See Decoder."""
-        if CALLS_IN_ARRAY or FUNCTION_FIELD:
+        closing = row.target.rows.get("")
+        if CALLS_IN_ARRAY or FUNCTION_FIELD or closing is None or closing.target.kind != "gap":
             return None
-        head = _HEAD.match(text, _past_space(text, at, end), end)
+        end, search = len(text), closing.target.search
+        head = _HEAD.match(text, _past_space(text, at, end))
         if head is None or not head[1]:
             return None
         at = head.end()
-        stop = _whole(text, at, end, self._parser)
-        tail = _TAIL.match(text, stop, end) if stop else None
-        return None if tail is None else (head[1], text[at:stop], tail[1] or None, tail.end())
+        stop = _whole(text, at, end, parser)
+        tail = _TAIL.match(text, stop) if stop else None
+        found = tail and search.at.match(text, _past_space(text, tail.end(), end))
+        if not tail or not found or end - found.start() < search.longest:
+            return None  # a longer marker may stand there
+        last = closing.target.rows[found.group()]
+        if not last.ends_call:
+            return None
+        return _WholeCall(head[1], text[at:stop], tail[1] or None, last, found.end())
 
     def ends(self) -> bool:
         """The text has ended: whether the last call is complete, if not the array."""

@@ -21,10 +21,9 @@ from autoparser_gen.emit.skeletons.runtime import (
 _STRING_RUN = r'[^"\\\x00-\x1f]*'
 _KEY_TOKEN = re.compile(rf'"({_STRING_RUN})"[ \t\r\n]*:')
 _STRING_TOKEN = re.compile(f'"{_STRING_RUN}"')
-# A number or word and, unread, what shows that it ends there.
-_SCALAR_TOKEN = re.compile(
-    r"(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null)(?=[ \t\r\n,\]}])"
-)
+_SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true|false|null")
+# The same and, unread, what shows that it ends there.
+_SCALAR_TOKEN = re.compile(rf"(?:{_SCALAR.pattern})(?=[ \t\r\n,\]}}])")
 # Escapes and what stands between them. The repetition has a limit because `re` needs memory for each round.
 _SPECIAL = re.compile(r'["\\\x00-\x1f]')  # what is no plain character of a string
 _ESCAPES_RUN = re.compile(rf'(?:{_STRING_RUN}\\["\\/bfnrt]){{0,99}}{_STRING_RUN}')
@@ -265,7 +264,7 @@ class JsonArguments(Decoder):
     expected = "a JSON object"
 
     def __init__(self, parser: Parser) -> None:
-        self._parser = parser
+        super().__init__(parser)
         self._value = JsonValue(parser)
 
     def read(self, text: str, at: int, end: int) -> int:

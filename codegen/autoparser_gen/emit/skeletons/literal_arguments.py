@@ -19,7 +19,7 @@ class LiteralArguments(Decoder):
     expected = "arguments between braces"
 
     def __init__(self, parser: Parser) -> None:
-        self._parser = parser
+        super().__init__(parser)
         ends = _call_ends(ARGUMENTS_CLOSER, ARGUMENTS_BEHIND)
         self._literal = Literal(LITERAL_QUOTES, LITERAL_ESCAPES, ends)
 

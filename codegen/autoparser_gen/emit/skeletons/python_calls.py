@@ -45,7 +45,7 @@ class PythonCalls(Decoder):
     expected = "a call such as name(key=value)"
 
     def __init__(self, parser: Parser) -> None:
-        self._parser = parser
+        super().__init__(parser)
         self._in_list = False
         self._empty = True  # there has been no call yet
         self._expect = "calls"

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from autoparser_gen.emit.skeletons.json_values import _SPECIAL, JsonValue
+from autoparser_gen.emit.skeletons.json_values import _SCALAR, _SPECIAL, JsonValue
 from autoparser_gen.emit.skeletons.literals import Literal, _json_text
-from autoparser_gen.emit.skeletons.runtime import Decoder, Parser, _quoted, _SearchIn
+from autoparser_gen.emit.skeletons.runtime import (
+    _KEY,
+    _NAME,
+    _SPACE,
+    Decoder,
+    Parser,
+    _core,
+    _key_text,
+    _match_end,
+    _Place,
+    _quoted,
+    _Row,
+    _SearchIn,
+    _WholeCall,
+)
 
 RAW_WRAP: tuple[str, str] | None = None
 RAW_TYPES: dict[str, str] = {}
@@ -27,24 +43,17 @@ _JSON_KINDS = {
 _JSON_BEGINNINGS = '{["-0123456789tfn'
 # How a literal begins that is Python's and no string, where the schema may want one and where not.
 _PYTHON_TYPED, _PYTHON_UNTYPED = "TFN[{(", "TFN[{"
+# The fields of a call that may be read in one step.
+_WHOLE_FIELDS = {"name": _NAME, "counter": _NAME, "type": _NAME, "key": _KEY}
 
 
 class RawValue(Decoder):
     """One value; a string goes out as it comes, anything else when it is complete."""
 
     def __init__(self, parser: Parser) -> None:
-        self._parser = parser
-        tool, key, named = parser.argument
-        known = parser.argument_schemas.get((tool, key))
-        if known is None:
-            schema = _argument_schema(parser.schemas, tool, key)
-            known = schema, schema is not None and _only_string(*schema)
-            parser.argument_schemas[tool, key] = known
-        self._schema, only_string = known
-        self._named = RAW_TYPES.get(named, "")
+        super().__init__(parser)
+        self._schema, self._named, self._streams = _expected(parser, *parser.argument)
         self._pieces: list[str] = []
-        is_string = self._named == "string" if self._named else only_string
-        self._streams = is_string and RAW_WRAP is None and not QUOTED_STRINGS
         if self._streams:
             parser.call_arguments('"')
 
@@ -65,12 +74,158 @@ class RawValue(Decoder):
         if self._streams:
             self._parser.call_arguments('"')
             return True
-        text = "".join(self._pieces)
-        if RAW_WRAP is not None and text.startswith(RAW_WRAP[0]) and text.endswith(RAW_WRAP[1]):
-            text = text[len(RAW_WRAP[0]) : len(text) - len(RAW_WRAP[1])]
-            self._named = self._named or "string"
-        self._parser.call_arguments(_typed(text, self._schema, self._named))
+        self._parser.call_arguments(_value("".join(self._pieces), self._schema, self._named))
         return True
+
+    @classmethod
+    def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
+        """See Decoder."""
+        way = _way(row)
+        found = way and way.head.match(text, at)
+        if not way or not found:
+            return None
+        name, last = found["name"], way.last
+        arguments: dict[str, str] = {}
+        while found["key"] is not None:
+            key = _key_text(found["key"])
+            end = way.ends.search(text, found.end())
+            if end is None or end.group() != way.closer or key in arguments or not key:
+                return None
+            stop = end.start()
+            for lead in way.leads:
+                if text.startswith(lead, max(found.end(), stop - len(lead)), stop):
+                    stop -= len(lead)
+                    break
+            value = text[found.end() : stop]
+            named = found["type"] if way.has_types else ""
+            schema, named, is_string = _expected(parser, name, key, named)
+            arguments[key] = _quoted(value) if is_string else _value(value, schema, named)
+            found, last = way.following.match(text, end.end()), way.last_following
+            if found is None:
+                return None
+        written = ", ".join([f"{_quoted(key)}: {value}" for key, value in arguments.items()])
+        return _WholeCall(name, f"{{{written}}}", None, last, found.end())
+
+
+class _Way(NamedTuple):
+    """How a usual call with its arguments in markup goes on behind its first marker."""
+
+    head: re.Pattern[str]  # up to the first value, or through the call's last marker
+    last: _Row  # of that
+    has_types: bool  # the markup says what type a value has
+    ends: re.Pattern[str]  # what may end a value
+    closer: str  # what does
+    leads: list[str]  # whitespace that belongs to it, the longest first
+    following: re.Pattern[str]  # from there up to the next value, or through the last marker
+    last_following: _Row
+
+
+@lru_cache
+def _way(row: _Row) -> _Way | None:
+    """The way behind a call's first marker; None where it is not clear in advance."""
+    head = _Path(row)
+    if head.value is None:
+        return None
+    value = head.value
+    closers = [
+        row for row in value.rows.values() if not row.target.ends and row.target.kind == "gap"
+    ]
+    following = _Path(closers[0]) if closers else head
+    cores = {_core(marker) for marker in value.rows}
+    clear = head.is_clear and following.is_clear and following.value is value
+    if not clear or not _none_begins_another(cores) or head.last is None or following.last is None:
+        return None
+    closer = _core(closers[0].marker)
+    if any(row.target is not closers[0].target or _core(row.marker) != closer for row in closers):
+        return None
+    leads = sorted((row.marker.removesuffix(closer) for row in closers), key=len, reverse=True)
+    return _Way(
+        re.compile(head.pattern),
+        head.last,
+        "(?P<type>" in head.pattern,
+        re.compile("|".join(map(re.escape, sorted(cores)))),
+        closer,
+        [lead for lead in leads if lead],
+        re.compile(following.pattern),
+        following.last,
+    )
+
+
+class _Path:
+    """What stands between a marker and the next value, or the end of the call, as a pattern.
+
+    It matches only what the regions on the path read in the same way; whitespace is in gaps only.
+    """
+
+    def __init__(self, row: _Row) -> None:
+        self.value: _Place | None = None
+        self.last: _Row | None = None  # of the marker that ends the call
+        self.is_clear = True
+        self._places: set[_Place] = set()
+        self.pattern = self._behind(row)
+        self.is_clear &= self._has("key")
+
+    def _behind(self, row: _Row) -> str:
+        """What may stand behind a marker."""
+        place = row.target
+        if row.closes:
+            self.is_clear &= row.ends_call and self.last in (None, row)
+            self.last = row
+            return ""
+        if place.kind == "raw":
+            self.is_clear &= self.value in (None, place)
+            self.value = place
+            return "(?:".join(["", *map(re.escape, row.skip)]) + ")?" * len(row.skip)
+        if not self._is_clear(place):
+            self.is_clear = False
+            return ""
+        self._places.add(place)
+        markers = "|".join(re.escape(row.marker) + self._behind(row) for row in place.rows.values())
+        if place.kind == "gap":
+            return f"[{_SPACE}]*(?:{markers})"
+        chars = _WHOLE_FIELDS[place.collects].pattern.removesuffix("*")
+        return f"(?P<{place.collects}>{chars}+)(?:{markers})"
+
+    def _is_clear(self, place: _Place) -> bool:
+        """Whether only one of a region's markers can stand in any place."""
+        if not place.rows or "" in place.rows or not _none_begins_another(place.rows):
+            return False
+        if place in self._places or any(marker[0] in _SPACE for marker in place.rows):
+            return False
+        chars = _WHOLE_FIELDS.get(place.collects)
+        if place.kind != "field" or chars is None or self._has(place.collects):
+            return place.kind == "gap"
+        return not any(_match_end(chars, marker, 0, 1) for marker in place.rows)
+
+    def _has(self, field: str) -> bool:
+        return any(place.collects == field for place in self._places)
+
+
+def _none_begins_another(texts: Iterable[str]) -> bool:
+    return not any(a != b and a.startswith(b) for a in texts for b in texts)
+
+
+def _expected(
+    parser: Parser, tool: str, key: str, named: str
+) -> tuple[tuple[Any, Any] | None, str, bool]:
+    """What an argument is: its schema, its type by the markup, whether a string as it stands."""
+    known = parser.argument_schemas.get((tool, key))
+    if known is None:
+        schema = _argument_schema(parser.schemas, tool, key)
+        known = schema, schema is not None and _only_string(*schema)
+        parser.argument_schemas[tool, key] = known
+    schema, only_string = known
+    named = RAW_TYPES.get(named, "")
+    is_string = named == "string" if named else only_string
+    return schema, named, is_string and RAW_WRAP is None and not QUOTED_STRINGS
+
+
+def _value(text: str, schema: tuple[Any, Any] | None, named: str) -> str:
+    """A value as JSON text, of which more is known than that it is a string: see `_typed`."""
+    if RAW_WRAP is not None and text.startswith(RAW_WRAP[0]) and text.endswith(RAW_WRAP[1]):
+        text = text[len(RAW_WRAP[0]) : len(text) - len(RAW_WRAP[1])]
+        named = named or "string"
+    return _typed(text, schema, named)
 
 
 def _typed(text: str, schema: tuple[Any, Any] | None, named: str) -> str:
@@ -80,26 +235,25 @@ def _typed(text: str, schema: tuple[Any, Any] | None, named: str) -> str:
     writes strings as JSON; one without its quotes is read as it stands. Unions take the JSON
     alternatives first, unless the text equals a `const` or `enum` member that is a string.
     """
-    string = _quoted(text)
     if QUOTED_STRINGS and text.lstrip().startswith('"'):
-        return _json_or_python(text, "") or string
+        return _json_or_python(text, "") or _quoted(text)
     if named == "string":
-        return string
+        return _quoted(text)
     python = _PYTHON_UNTYPED if PYTHON_WORDS else ""
     value = _json_or_python(text, _PYTHON_TYPED if named or schema is not None else python)
     if not value:
-        return string
+        return _quoted(text)
     if named or schema is None:
         return value
     kinds, members = _kinds(*schema)
     if text in members:
-        return string
+        return _quoted(text)
     if "string" not in kinds:
         return value
     kind = _JSON_KINDS.get(value[0], "number")
     if kind == "number" and "number" not in kinds:
         kind = "integer" if _is_integer(value) else "number"
-    return value if kind in kinds and kind != "string" else string
+    return value if kind in kinds and kind != "string" else _quoted(text)
 
 
 def _json_or_python(text: str, python: str) -> str:
@@ -108,6 +262,8 @@ def _json_or_python(text: str, python: str) -> str:
     `python` holds the characters that such a literal may begin with.
     """
     text = text.strip()
+    if _SCALAR.fullmatch(text):
+        return text
     first = text[:1]
     if first and first in _JSON_BEGINNINGS:
         value = JsonValue()

@@ -39,14 +39,14 @@ TRANSITIONS: dict[str, dict[str, Go]] = {
     "content": {"<end>": Go("end")},
     "reasoning": {"</thought>": Go("content", before=True, after="\n\n"), "<end>": Go("end")},
 }
-DECODERS: dict[str, Callable[[Parser], Decoder]] = {}
+DECODERS: dict[str, type[Decoder]] = {}
 
 # ==== Begin runtime block (identical in every file) ====
 
 _SPACE = " \t\r\n"
 _SPACE_RUN = re.compile(r"[ \t\r\n]*")
 _BLANK = " \t"
-_quoted = json.JSONEncoder(ensure_ascii=False).encode  # a string as JSON
+_quoted = json.encoder.encode_basestring  # a string as JSON
 _SearchIn = Callable[[str], object]
 _NEVER: _SearchIn = re.compile(r"(?!)").search
 _new = tuple.__new__  # makes a Delta of all its fields, in a third of the time of Delta(...)
@@ -170,12 +170,19 @@ class Decoder:
     final = False  # no text will follow: set before the last read
     expected = "a value"
 
+    def __init__(self, parser: Parser) -> None:
+        self._parser = parser
+
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
         raise NotImplementedError
 
-    def whole(self, text: str, at: int, end: int) -> tuple[str, str, str | None, int] | None:
-        """Of a usual call that is all in text[at:end]: name, arguments, id, and the index behind it."""
+    @classmethod
+    def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
+        """A usual call that begins with a row's marker and is all there, from text[at] on.
+
+        What it looks at in vain must be read by other means anyway, or cost would not be linear.
+        """
         return None
 
     def ends(self) -> bool:
@@ -185,6 +192,16 @@ class Decoder:
     def passes(self) -> _SearchIn | None:
         """A piece in which this search finds nothing is arguments' JSON text, and changes no more."""
         return None
+
+
+class _WholeCall(NamedTuple):
+    """A call that has been read in one step."""
+
+    name: str
+    arguments: str
+    id: str | None
+    last: _Row  # of its last marker
+    stop: int  # index behind that
 
 
 class _Call:
@@ -221,11 +238,24 @@ class _Row:
         self.in_text = place.kind == "text" and not place.is_reasoning
 
     @cached_property
-    def closing(self) -> _Place | None:
-        """Where a call begins with the marker and is one value: the region with its last marker."""
-        row = self.target.rows.get("") if self.target.kind == "data" else None
-        fits = row is not None and self.in_text and self.opens and not self.stays
-        return row.target if row is not None and fits and row.target.kind == "gap" else None
+    def decoder(self) -> type[Decoder] | None:
+        """Where a call in text begins with the marker: what reads the first value in it."""
+        if not self.opens or self.stays or not self.in_text:
+            return None
+        places, seen = [self.target], set[str]()
+        while places:
+            place = places.pop()
+            if place.name in DECODERS:
+                return DECODERS[place.name]
+            seen.add(place.name)
+            rows = [row for row in place.rows.values() if not row.closes]
+            places += [row.target for row in rows if row.target.name not in seen]
+        return None
+
+    @property
+    def ends_call(self) -> bool:
+        """Whether a call is complete with the marker, and nothing that follows changes that."""
+        return self.closes and not self.opens and not self.tentative
 
 
 class _Place:
@@ -631,35 +661,34 @@ class Parser:
         if self._put_up_to(at):
             self._scanned = at
             row = self._place.rows[marker]
-            if row.closing is None or not self._take_call(row, row.closing, at):
+            if row.decoder is None or not self._take_call(row, row.decoder, at):
                 self._follow(row, at, at if row.stays else at + len(marker))
         return True
 
-    def _take_call(self, row: _Row, closing: _Place, at: int) -> bool:
-        """Read a call that is all there, in one step for its markers and all; False where it is not."""
-        text, start, end = self._buffer, at + len(row.marker), len(self._buffer)
-        if self._draft is not None or end - start < closing.search.longest:
+    def _take_call(self, row: _Row, decoder: type[Decoder], at: int) -> bool:
+        """Read a call that is all there in one step; False where it is not, or near a limit."""
+        if self._draft is not None:
             return False
-        decoder = DECODERS[row.target.name](self)
-        call = decoder.whole(text, start, end)
-        if call is None:
+        call = decoder.whole(self, row, self._buffer, at + len(row.marker))
+        if call is None or len(self._calls) == self._max_calls:
             return False
-        name, arguments, call_id, stop = call
-        stop = _past_space(text, stop, end)
-        found = closing.search.at.match(text, stop, end)
-        if found is None or end - stop < closing.search.longest:
-            return False  # a longer marker may stand there
-        last = closing.rows[found.group()]
-        if not last.closes or last.opens or last.tentative:
+        name, arguments, call_id, last, stop = call
+        if self._max_arguments is not None and len(arguments) > self._max_arguments:
             return False
-        self._open(row)
-        self._keep(found.end())
-        self.call_name(name)
-        self.call_arguments(arguments)
-        if call_id is not None:
-            self.call_id(call_id)
-        self._complete()
-        self._enter(last, found.end())
+        if row.before or self._blank:
+            self._give("separator", self._space)
+            self._space = ""
+        else:
+            self._joint(False)
+        self._give("call", self._buffer[at:stop])
+        if call_id is None and self._make_id is not None:
+            call_id = self._make_id()
+        index, self._next_index = self._next_index, self._next_index + 1
+        self._out.append(_new(Delta, ("", "", index, call_id, name, "", False, "")))
+        self._out.append(_new(Delta, ("", "", index, None, "", arguments, False, "")))
+        self._calls.append(ToolCall(name, arguments, call_id))
+        self._at = stop
+        self._enter(last, stop)
         return True
 
     def _read_gap(self, final: bool) -> bool:
@@ -719,8 +748,8 @@ class Parser:
         if not found:
             return self._fall_back() if final and self._undecided else False
         text = self._buffer[self._from : stop].strip(_SPACE)
-        if KEY_ESCAPES and place.collects == "key":
-            text = _KEY_ESCAPE.sub(lambda escape: KEY_ESCAPES[escape[0]], text)
+        if place.collects == "key":
+            text = _key_text(text)
         row = place.rows[found[1]]
         missing = not text and place.collects != "id"
         if missing or (place.collects == "key" and text in self.call.keys):
@@ -1280,6 +1309,12 @@ def _past_space(text: str, at: int, end: int) -> int:
 def _match_end(pattern: re.Pattern[str], text: str, at: int, end: int) -> int:
     found = pattern.match(text, at, end)
     return at if found is None else found.end()
+
+
+def _key_text(text: str) -> str:
+    """An argument's name without the spaces around it and the escapes in it."""
+    text = text.strip(_SPACE)
+    return _KEY_ESCAPE.sub(lambda escape: KEY_ESCAPES[escape[0]], text) if KEY_ESCAPES else text
 
 
 def _schemas(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

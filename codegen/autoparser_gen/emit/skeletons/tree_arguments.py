@@ -77,7 +77,7 @@ class TreeArguments(Decoder):
     expected = "an argument in its tag, or the end of the call"
 
     def __init__(self, parser: Parser) -> None:
-        self._parser = parser
+        super().__init__(parser)
         root = (parser.schemas or {}).get(parser.call.name)
         self._stack = [_Tag(ARGUMENTS_CLOSER, None if root is None else (root, root))]
         self._expect = "tag"
