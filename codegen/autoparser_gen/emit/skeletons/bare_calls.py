@@ -76,6 +76,8 @@ class BareValue(Literal):
 class BarePythonCalls(PythonCalls):
     """Calls as in Python; what is no literal is a string without quotes."""
 
+    takes_whole = False
+
     def new_value(self) -> Literal:
         """What reads an argument's value."""
         return BareValue(self._parser, _BEHIND_ARGUMENT[self._in_list])

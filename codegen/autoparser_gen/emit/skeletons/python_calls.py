@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 
-from autoparser_gen.emit.skeletons.literals import _SPACES, Literal, _ahead
+from autoparser_gen.emit.skeletons.literals import _LITERAL_WORDS, _SPACES, Literal, _ahead
 from autoparser_gen.emit.skeletons.runtime import (
     _NAME,
     Decoder,
     Parser,
     _match_end,
     _past_space,
+    _quoted,
     _SearchIn,
 )
 
@@ -37,11 +37,24 @@ _BEHIND_ARGUMENT = (
     ),
     re.compile("|".join([*_NEXT_ARGUMENT, _ahead(*_CLOSED, ",", *_CALL), _ahead(*_CLOSED, r"\]")])),
 )
+# How most calls in a list begin, and their arguments: a string without escapes, a number or a word.
+_CALL_HEAD = re.compile(rf"({_NAME.pattern.replace('*', '+')})\((\))?")
+_STRINGS = [
+    rf"{quote}(?:[^{quote}\\]+|(?!{quote}{{2}})){quote}" for quote in map(re.escape, LITERAL_QUOTES)
+]
+if not LITERAL_ESCAPES:  # then nothing is escaped in the first of the quotes
+    _STRINGS[0] = "{0}[^{0}]*{0}".format(re.escape(LITERAL_QUOTES[0]))
+_OTHERS = [r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?", *_LITERAL_WORDS]
+_ARGUMENT = re.compile(
+    rf"(\w[\w.$-]*)=(?:({'|'.join(_STRINGS)})|({'|'.join(_OTHERS)}))" r"(?:,[ \t\r\n]*|(?=(\))))"
+)
 
 
 class PythonCalls(Decoder):
     """Calls as in Python, in a list or one behind the other."""
 
+    # Whether a usual call in a list is read in one step where it is all there.
+    takes_whole = max(map(len, LITERAL_QUOTES)) == 1
     expected = "a call such as name(key=value)"
 
     def __init__(self, parser: Parser) -> None:
@@ -67,7 +80,7 @@ class PythonCalls(Decoder):
             else:
                 at = _past_space(text, at, end)
                 if at < end:
-                    at += self._take(text[at])
+                    at = self._take_next(text, at, end)
         return at
 
     def ends(self) -> bool:
@@ -105,6 +118,35 @@ class PythonCalls(Decoder):
         else:
             self._end_call(char)
         return taken and not self.failed
+
+    def _take_next(self, text: str, at: int, end: int) -> int:
+        """Take what stands here of the calls' own structure, or a whole call."""
+        whole = self._expect == "call" and self.takes_whole and self._take_whole(text, at, end)
+        return whole or at + self._take(text[at])
+
+    def _take_whole(self, text: str, at: int, end: int) -> int:
+        """Read a usual call that begins here and is all there; returns the index behind it, or 0."""
+        found = _CALL_HEAD.match(text, at, end)
+        if found is None or self._parser.bare:
+            return 0
+        name, closer = found.groups()
+        arguments: dict[str, str] = {}
+        while not closer:
+            found = _ARGUMENT.match(text, found.end(), end)
+            if found is None or found[1] in arguments:
+                return 0
+            key, string, word, closer = found.groups()
+            arguments[key] = _quoted(string[1:-1]) if string else _LITERAL_WORDS.get(word, word)
+        behind = _BEHIND_ARGUMENT[True].match(text, found.end(), end) if arguments else found
+        if behind is None or not behind.lastindex:
+            return 0
+        written = ", ".join([f"{_quoted(key)}: {value}" for key, value in arguments.items()])
+        if self._parser.over_limit(f"{{{written}}}"):
+            return 0
+        self._parser.call_name(name)
+        self._parser.call_arguments(f"{{{written}}}")
+        self._expect, self._empty = "end of call", False
+        return found.end() + bool(arguments)
 
     def _begin_call(self, char: str) -> bool:
         """The list, a call, or their end."""
@@ -160,7 +202,7 @@ class PythonCalls(Decoder):
         opening = ", " if self._keys else "{"
         self._keys.add(key)
         self._parser.call.key = key
-        self._parser.call_arguments(opening + json.dumps(key, ensure_ascii=False) + ": ")
+        self._parser.call_arguments(opening + _quoted(key) + ": ")
         self._value = self.new_value()
         return True
 

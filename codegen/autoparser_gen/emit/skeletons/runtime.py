@@ -670,11 +670,9 @@ class Parser:
         if self._draft is not None:
             return False
         call = decoder.whole(self, row, self._buffer, at + len(row.marker))
-        if call is None or len(self._calls) == self._max_calls:
+        if call is None or len(self._calls) == self._max_calls or self.over_limit(call.arguments):
             return False
         name, arguments, call_id, last, stop = call
-        if self._max_arguments is not None and len(arguments) > self._max_arguments:
-            return False
         if row.before or self._blank:
             self._give("separator", self._space)
             self._space = ""
@@ -1134,6 +1132,10 @@ class Parser:
         call.size += len(text)
         if self._max_arguments is not None and call.size > self._max_arguments:
             raise LimitError(f"a call's arguments have over {self._max_arguments} characters")
+
+    def over_limit(self, arguments: str) -> bool:
+        """Whether this is more than the arguments of a call may be, if that is limited."""
+        return self._max_arguments is not None and len(arguments) > self._max_arguments
 
     def _give_id(self, call: _Call) -> bool:
         """Make an id for a call that has none; True where there is a new one."""
