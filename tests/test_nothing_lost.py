@@ -169,3 +169,28 @@ def _strict_error(module: types.ModuleType, pieces: list[str], request: Request)
     except module.ParseError as error:
         return error
     return None
+
+
+def test_json_goes_on_behind_short_pieces() -> None:
+    """Short pieces are read in another way than long ones and escapes: each goes on where one ended."""
+    module = parser_of("qwen3")
+    begun = '<tool_call>{"name": "f", "arguments": '
+    ways = [
+        [
+            '{"a": [1, ',
+            "-12",
+            "5",
+            '0, "b", {"c d',
+            '": null}, [true, false, "x"], 1.5e3], "e"',
+            ": {}}",
+        ],
+        ['{"a', '": "', "x\\", 'n" , ', ' "b":', " 0}"],
+        ['{"a": [', "[]]", ', "a', '":1}'],
+        ['{"a": [1, ', "02]}"],
+    ]
+    for pieces in ways:
+        parser, whole = module.Parser(), module.parse(f"{begun}{''.join(pieces)}}}</tool_call>")
+        deltas = [d for piece in [begun, *pieces, "}</tool_call>"] for d in parser.feed(piece)]
+        deltas += parser.finish()
+        assert module.merge(deltas) == parser.message == whole
+    assert not whole.tool_calls  # the last one is no JSON

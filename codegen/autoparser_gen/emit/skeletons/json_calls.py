@@ -108,7 +108,7 @@ class JsonCalls(Decoder):
 
     def passes(self) -> _SearchIn | None:
         """See Decoder."""
-        return None if self._arguments is None else self._arguments.passes()
+        return None if self._arguments is None else self._arguments.passes
 
     def _take(self, text: str, at: int, end: int) -> int:
         """Take what stands here of the call's own structure; returns the index behind it."""

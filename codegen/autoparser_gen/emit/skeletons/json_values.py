@@ -26,10 +26,32 @@ _SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true
 _SCALAR_TOKEN = re.compile(rf"(?:{_SCALAR.pattern})(?=[ \t\r\n,\]}}])")
 # Escapes and what stands between them. The repetition has a limit because `re` needs memory for each round.
 _SPECIAL = re.compile(r'["\\\x00-\x1f]')  # what is no plain character of a string
+_find_special = _SPECIAL.search
 _ESCAPES_RUN = re.compile(rf'(?:{_STRING_RUN}\\["\\/bfnrt]){{0,99}}{_STRING_RUN}')
 _SIMPLE_ESCAPES = frozenset('"\\/bfnrt')
 _WORDS = {"t": "true", "f": "false", "n": "null"}
-_IN_PIECES = ("string", "number", "word", "escape")  # what is read piece by piece
+_IN_PIECES = ("string", "key string", "word", "escape", *_NUMBER)  # what is read piece by piece
+_ENDED = frozenset(["comma", *filter(str.istitle, _NUMBER)])  # a value has ended, or may end here
+_SHORT_PIECE = 16  # characters; longer ones are read by the patterns above
+
+
+def _json_steps() -> dict[str, dict[str, str]]:
+    """What is expected -> a character -> what is expected then, where no more than that changes."""
+    rows = {expect: dict.fromkeys(_SPACE, expect) for expect in ("key", "key or }", "comma")}
+    rows[":"] = dict.fromkeys(_SPACE, ":") | {":": "value"}
+    for state, following in _NUMBER.items():
+        spaces = dict.fromkeys(_SPACE, "comma") if state in _ENDED else {}
+        digits = {c: following[kind] for c, kind in _NUMBER_CLASS.items() if kind in following}
+        rows[state] = spaces | digits
+    for expect in ("value", "value or ]"):
+        rows[expect] = dict.fromkeys(_SPACE, expect) | {'"': "string"} | rows["start"]
+    plain = [char for char in map(chr, range(ord(" "), 127)) if char not in '"\\']
+    rows["key string"] = dict.fromkeys(plain, "key string")
+    rows["string"] = dict.fromkeys(plain, "string") | {'"': "comma"}
+    return rows | {"word": {}, "escape": {}}
+
+
+_STEPS = _json_steps()
 
 
 def _refuse(text: str) -> Any:
@@ -82,11 +104,12 @@ class JsonValue:
         self._expect = "value"
         self._key: list[str] | None = None  # pieces of the key being read
         self._word = ""  # what is left of true, false or null
-        self._number = ""
+        self._ahead = 0  # how much of the next text has been read already
         self._hex = 0  # digits that are left of a \u escape
 
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
+        at, self._ahead = at + self._ahead, 0
         if not self.kind:
             at = _past_space(text, at, end)
             if at < end:
@@ -95,9 +118,9 @@ class JsonValue:
                     self.done = True
                     return close
         while at < end and not self.done and not self.failed:
-            if self._expect == "string":
+            if self._expect in ("string", "key string"):
                 at = self._read_string(text, at, end)
-            elif self._expect == "number":
+            elif self._expect in _NUMBER:
                 at = self._read_number(text, at)
             elif self._expect in ("word", "escape"):
                 at += self._take(text[at])
@@ -105,9 +128,48 @@ class JsonValue:
                 at = self._read_structure(text, at, end)
         return at
 
-    def passes(self) -> _SearchIn | None:
-        """See Decoder."""
-        return _SPECIAL.search if self._expect == "string" and self._key is None else None
+    def passes(self, piece: str) -> int | None:
+        """See Decoder: None where a piece has been read, else how much of it."""
+        if self._expect == "string":
+            found = _find_special(piece)
+            if found is None:
+                return None
+            if found.group() == "\\":
+                return 0
+        if not 0 < len(piece) <= _SHORT_PIECE or not self._stack:
+            return 0
+        size = self._read_steps(piece)
+        if size == len(piece):
+            return None
+        self._ahead = size
+        return size
+
+    def _read_steps(self, piece: str) -> int:
+        """Read a short piece up to what needs a closer look; returns how much that is."""
+        expect, stack, steps, key_from = self._expect, self._stack, _STEPS, 0
+        for at, char in enumerate(piece):
+            following = steps[expect].get(char)
+            if following is not None:
+                expect = following
+            elif char == "," and expect in _ENDED:
+                expect = "value" if stack[-1] is None else "key"
+            elif char == '"' and expect in ("key", "key or }"):
+                expect, key_from, self._key = "key string", at + 1, []
+            elif char == '"' and expect == "key string" and self._close_key(piece[key_from:at]):
+                expect = ":"
+            elif char in "{[" and expect in ("value", "value or ]"):
+                stack.append(set() if char == "{" else None)
+                expect = "key or }" if char == "{" else "value or ]"
+            elif char in "]}" and len(stack) > 1 and self._closes(char, expect):
+                stack.pop()
+                expect = "comma"
+            else:
+                piece = piece[:at]
+                break
+        if expect == "key string" and self._key is not None:
+            self._key.append(piece[key_from:])
+        self._expect = expect
+        return len(piece)
 
     def _read_structure(self, text: str, at: int, end: int) -> int:
         """Punctuation and whole tokens, up to a token that is read piece by piece."""
@@ -148,16 +210,20 @@ class JsonValue:
             self._expect = "value"
             return whole.end() if self._add_key(whole[1]) else whole.end(1)
         self.failed = text[at] != '"'
-        self._key, self._expect = [], "string"
+        self._key, self._expect = [], "key string"
         return at if self.failed else at + 1
 
     def _take_closer(self, char: str) -> bool:
-        fits = self._expect == "comma" or self._expect.endswith(char)
-        if not fits or not self._stack or char != ("]" if self._stack[-1] is None else "}"):
+        if not self._stack or not self._closes(char, self._expect):
             return False
         self._stack.pop()
         self._close()
         return True
+
+    def _closes(self, char: str, expect: str) -> bool:
+        """Whether the innermost container may close so."""
+        fits = expect in _ENDED or expect.endswith(char)
+        return fits and char == ("]" if self._stack[-1] is None else "}")
 
     def _take(self, char: str) -> bool:
         """Take one character of a word or an escape."""
@@ -184,8 +250,7 @@ class JsonValue:
         elif char in _WORDS:
             self._word, self._expect = _WORDS[char][1:], "word"
         elif char == "-" or char.isascii() and char.isdigit():
-            self._number = _NUMBER["start"][_NUMBER_CLASS[char]]
-            self._expect = "number"
+            self._expect = _NUMBER["start"][_NUMBER_CLASS[char]]
         else:
             return False
         return True
@@ -213,10 +278,15 @@ class JsonValue:
         elif self._key is None:
             self._close()
         else:
-            key = _string('"' + "".join(self._key) + '"')
-            self._key, self._expect = None, ":"
-            return stop + 1 if self._add_key(key) else stop
+            self._expect = ":"
+            return stop + 1 if self._close_key("") else stop
         return stop + 1
+
+    def _close_key(self, text: str) -> bool:
+        """A key that has been read piece by piece ends with this text."""
+        key = _string('"' + "".join(self._key or ()) + text + '"')
+        self._key = None
+        return self._add_key(key)
 
     def _add_key(self, key: str) -> bool:
         """A key that stands twice makes the object invalid."""
@@ -237,15 +307,15 @@ class JsonValue:
             self._hex = 4 if char == "u" else 0
             fits = char == "u" or char in _SIMPLE_ESCAPES
         if not self._hex:
-            self._expect = "string"
+            self._expect = "string" if self._key is None else "key string"
         return fits
 
     def _read_number(self, text: str, at: int) -> int:
         char = _NUMBER_CLASS.get(text[at], "")
-        if char in _NUMBER[self._number]:
-            self._number = _NUMBER[self._number][char]
+        if char in _NUMBER[self._expect]:
+            self._expect = _NUMBER[self._expect][char]
             return at + 1
-        if self._number[0].islower():
+        if self._expect not in _ENDED:
             self.failed = True
         else:
             self._close()
@@ -284,7 +354,7 @@ class JsonArguments(Decoder):
 
     def passes(self) -> _SearchIn | None:
         """See Decoder."""
-        return self._value.passes()
+        return self._value.passes
 
 
 # ==== End JSON block ====

@@ -190,7 +190,10 @@ class Decoder:
         return False
 
     def passes(self) -> _SearchIn | None:
-        """A piece in which this search finds nothing is arguments' JSON text, and changes no more."""
+        """What finds nothing in a piece that is all arguments' JSON text, and has read it then.
+
+        Where it finds something, `read` must be called with the same piece.
+        """
         return None
 
 
@@ -560,6 +563,12 @@ class Parser:
             self._read(chunk)
         elif self._passes is not None and self._passes(chunk) is None:
             held.append(chunk)
+            call = self._call
+            if call is not None and call.index is not None and self._draft is None:
+                if self._max_arguments is not None:
+                    self._limit_arguments(call, chunk)
+                call.arguments.append(chunk)
+                return [_new(Delta, ("", "", call.index, None, "", chunk, False, ""))]
             self.call_arguments(chunk)
         else:  # what `_read_data` or `_read_raw` does, without the buffer
             at = decoder.read(chunk, 0, len(chunk))
