@@ -38,6 +38,11 @@ from enum import Enum
 
 FORMAT_VERSION = 1
 
+# The placeholders: what a marker repeats of its call, and the number of the call.
+SAME_NAME = "{name}"
+SAME_KEY = "{key}"
+CALL_NUMBER = "{index}"
+
 
 class ReasoningMode(str, Enum):
     NONE = "NONE"  # no reasoning markers found
