@@ -155,6 +155,35 @@ TEMPLATES = {
     "a marker alone between key and value": chat(
         CONTENT + calls(f"<f>{{{{ c.name }}}}{EACH}<k>{{{{ k }}}}<v>{RAW}</v>{{%- endfor -%}}</f>")
     ),
+    "values without a closer": chat(
+        CONTENT + calls(f"<f>{{{{ c.name }}}}{EACH}<k>{{{{ k }}}}<v>{RAW}{{%- endfor -%}}</f>")
+    ),
+    "a call that is printed": chat(
+        CONTENT
+        + calls(
+            "<py>~print({{ c.name }}("
+            + EACH
+            + "{{ k }}={{ v | tojson }}{{ ', ' if not loop.last }}{%- endfor -%}))~</py>"
+        )
+    ),
+    "no end of turn": chat(REASONING + CONTENT + calls("<c>" + JSON_CALL + "</c>"), end="\n"),
+    "a member that is the same in every call": chat(
+        CONTENT
+        + calls(
+            '<c>{"type": "use", "id": "{{ t.id }}", "tool": "{{ c.name }}", '
+            '"input": {{ c.arguments | tojson }}}</c>'
+        )
+    ),
+    "words behind the role": (
+        "{%- for m in messages -%}"
+        + "{%- if m.role == 'assistant' -%}"
+        + "{%- if m.reasoning -%}<s>me:think<b>{{ m.reasoning }}<e>{{ '\n' }}{%- endif -%}"
+        + "{%- if m.content -%}<s>me:say<b>{{ m.content }}<e>{{ '\n' }}{%- endif -%}"
+        + "{%- for t in m.tool_calls or [] -%}<s>me:{{ t.function.name }}<b>"
+        + "{{ t.function.arguments | tojson }}<e>{{ '\n' }}{%- endfor -%}"
+        + "{%- else -%}<s>{{ m.role }}<b>{{ m.content }}<e>{{ '\n' }}{%- endif -%}"
+        + "{%- endfor -%}{%- if add_generation_prompt -%}<s>me{%- endif -%}"
+    ),
     "keys without quotes": chat(
         CONTENT
         + calls(
@@ -170,6 +199,12 @@ TEMPLATES = {
 
 # Calls that no parser can be made for, and what the note says.
 UNREADABLE = {
+    "values between dashes": (
+        chat(
+            CONTENT + calls(f"<c>{{{{ c.name }}}}~{EACH}- {{{{ k }}}}: {RAW}~{{%- endfor -%}}</c>")
+        ),
+        "no marker ends an argument's value",
+    ),
     "the name behind the closer": (
         chat(CONTENT + calls("<c {{ c.name }}>{{ c.arguments | tojson }}</c> {{ c.name }}")),
         "what closes a call begins or ends with the function's name",
@@ -189,10 +224,6 @@ UNREADABLE = {
     "keys without a marker": (
         chat(CONTENT + calls("CALL {{ c.name }}~" + EACH + "{{ k }}: {{ v }}~{%- endfor -%}END~")),
         "no marker begins an argument",
-    ),
-    "values without a closer": (
-        chat(CONTENT + calls("<c>{{ c.name }}" + EACH + "<k>{{ k }}<v>{{ v }}{%- endfor -%}</c>")),
-        "no marker ends an argument's value",
     ),
     "lines of names and JSON": (
         chat(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from autoparser_gen.analysis.content import TurnEnd, without_end, without_reasoning
@@ -88,9 +89,15 @@ def _unreadable(study: Study, tools: Tools) -> str:
         return "no marker begins an argument"
     if not (marks.name_suffix + marks.type_prefix + marks.value_prefix).strip():
         return "no marker stands between an argument's name and its value"
-    if not marks.value_suffix.strip():
+    closer = marks.end + tools.function.close + form.per_call_end
+    if not marks.value_suffix.strip() and not (_is_word(marks.name_prefix) and _is_word(closer)):
         return "no marker ends an argument's value"
     return ""
+
+
+def _is_word(marker: str) -> bool:
+    """Whether a marker is more than punctuation, which values may hold, too."""
+    return re.search(r"\w", marker.replace(SAME_NAME, "")) is not None
 
 
 def _is_around(repeated: str, closer: str) -> bool:

@@ -114,10 +114,15 @@ class CallRules:
     def _tool_call(self) -> Expr:
         """One call with its own markers, of any tool."""
         one_of = self._call(None) if self.tools is None else alt(*map(self._call, self.tools))
+        opener, closer = self.format.per_call_start, self.format.per_call_end
+        if self.format.mode is ToolMode.PYTHON_CALLS:  # what stands around the parentheses
+            function = self.analysis.tools.function
+            opener += function.name_prefix
+            closer = (function.close + closer).lstrip().removeprefix(")")
         parts = (
-            self._opener("tool-call-open", self.format.per_call_start),
+            self._opener("tool-call-open", opener),
             Part(one_of, self._begins(), self._ends()),
-            Marker("tool-call-close", self.format.per_call_end),
+            Marker("tool-call-close", closer),
         )
         inside = Kind.MARKER if core(self.format.section_start) else Kind.RAW
         return markup(self.builder, parts, self.space, inside)
@@ -187,13 +192,29 @@ class CallRules:
             function = self.builder.rule(f"{prefix}function", self.json.braced(members))
             members = seq(opt(kind), field, function)
         id_field = format_.id_field or format_.gen_id_field
-        if not id_field:
+        fixed = self._fixed()
+        if not id_field and fixed is None:
             return members
-        nine = self.json.string_of("quoted-id", _NINE) if self._wants_nine() else None
-        value = self.builder.rule("id", nine or self.json.string(), capture="id")
-        id_ = self.builder.rule("id-member", seq(self._field("id", id_field), value))
         both = self.builder.rule(f"{prefix}call-members", members)
-        return alt(seq(id_, comma, both), seq(both, opt(seq(comma, id_))))
+        rest: Expr = both
+        apart: list[Expr] = []  # what is the same in every call stands between the id and the rest
+        if id_field:
+            nine = self.json.string_of("quoted-id", _NINE) if self._wants_nine() else None
+            value = self.builder.rule("id", nine or self.json.string(), capture="id")
+            id_ = self.builder.rule("id-member", seq(self._field("id", id_field), value))
+            rest = alt(seq(id_, comma, both), seq(both, opt(seq(comma, id_))))
+            apart = [] if fixed is None else [seq(id_, comma, fixed, comma, both)]
+        if fixed is None:
+            return rest
+        named = self.builder.rule(f"{prefix}named-members", rest) if id_field else both
+        return alt(seq(opt(seq(fixed, comma)), named), *apart, seq(named, comma, fixed))
+
+    def _fixed(self) -> Ref | None:
+        """The members that are the same in every call."""
+        members = [seq(self.json.key(k), v) for k, v in self.format.fixed_fields]
+        if not members:
+            return None
+        return self.builder.rule("fixed-members", self.json.joined(members))
 
     def _quoted_name(self, tool: Tool | None) -> Expr:
         return self.json.string_literal(tool.name) if tool else self.json.name_string()

@@ -194,7 +194,8 @@ class MarkedValues:
         closer = core(marks.value_suffix)
         after = marks.value_suffix[: marks.value_suffix.find(closer)]
         closes = [key if piece == SAME_KEY else Lit(piece) for piece in pieces(closer)]
-        inner = spelled(body, {}, ((closer[0], closer[0]),))
+        first = (closer or core(marks.name_prefix))[0]
+        inner = spelled(body, {}, ((first, first),))
         return self.builder.token(f"{name}-text", seq(before, inner, after, *closes))
 
     # ---- what ends a raw value ----
@@ -209,9 +210,10 @@ class MarkedValues:
         stops: list[Stop] = []
         for suffix in self._suffixes():
             close = _stop(suffix, marks.end, function.close, format_.per_call_end)
-            next_name = (
-                SAME_KEY + marks.name_suffix if SAME_KEY in suffix else ""
-            )  # the prefix says little
+            says_little = SAME_KEY in suffix or not core(
+                suffix
+            )  # the prefix of the next name alone
+            next_name = SAME_KEY + marks.name_suffix if says_little else ""
             stops.append(_stop(suffix, marks.separator, marks.name_prefix + next_name))
             stops += [(*close, *following) for following in self._after_call()]
         return without_longer(stops)

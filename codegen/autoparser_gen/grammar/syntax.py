@@ -320,12 +320,13 @@ class Syntax:
             return self.word(value)
         if isinstance(value, dict):
             members = [seq(self.key(key), self.exactly(inner)) for key, inner in value.items()]
-            return self.braced(self._joined(members))
+            return self.braced(self.joined(members))
         if isinstance(value, list):
-            return self.bracketed(self._joined([self.exactly(item) for item in value]))
+            return self.bracketed(self.joined([self.exactly(item) for item in value]))
         return Lit(json.dumps(value))
 
-    def _joined(self, items: list[Expr]) -> Expr:
+    def joined(self, items: list[Expr]) -> Expr:
+        """Members or items with commas between them."""
         joined: list[Expr] = []
         for item in items:
             joined.extend((self.comma(), item) if joined else (item,))

@@ -339,8 +339,9 @@ class Calls:
             PYTHON_WORDS=arguments.python_words,
             QUOTED_STRINGS=arguments.value_syntax is ValueSyntax.JSON,
         )
+        # Where nothing closes a value, it ends like one whose closer is missing.
         suffixes = (arguments.value_suffix, *arguments.other_value_suffixes)
-        for number, suffix in enumerate(suffixes):
+        for number, suffix in enumerate(filter(str.strip, suffixes)):
             build.transitions["value"].update(self._closer(suffix, number))
         ending = build.chain(closing, self.closed(), "value_close", "value") if closing else {}
         build.region(

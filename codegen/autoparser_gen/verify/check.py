@@ -15,7 +15,7 @@ import json
 import os.path
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autoparser_gen.analysis.model import SAME_KEY, SAME_NAME, Analysis, ToolMode
@@ -136,9 +136,13 @@ class _Verifier:
         return [options for options in by_prompt.values() if options][:VARIANTS]
 
     def _turn(self, message: ProbeMessage) -> Turn | None:
-        return self._prober.turn(
+        """The turn; where no marker ends it, without the whitespace that begins the next one."""
+        turn = self._prober.turn(
             message.content, message.reasoning, message.calls, options=message.options
         )
+        if turn is None or self._analysis.end_of_turn:
+            return turn
+        return replace(turn, text=turn.text.rstrip(), generated=turn.generated.rstrip())
 
     def _parts_rendered(self, message: ProbeMessage) -> frozenset[str]:
         """Which parts of such a message the chat template prints; none where it refuses."""
@@ -331,14 +335,19 @@ def grammar_text(turn: Turn, analysis: Analysis, prompt: str) -> str | None:
 
 
 def holds_closers(message: ProbeMessage, analysis: Analysis) -> bool:
-    """Whether a value holds what may close both an argument and the call.
+    """Whether a value holds what may end it, which a grammar cannot tell from what does.
 
-    Where the closers of both repeat names, a grammar cannot tell them apart by those names.
+    Where the closers of argument and call repeat names, only these tell the closers apart; where no
+    marker closes a value, only the exact spelling of the next name does.
     """
-    tools = analysis.tools
-    start, key, _ = tools.arguments.value_suffix.strip().partition(SAME_KEY)
+    function, arguments = analysis.tools.function, analysis.tools.arguments
+    start, key, _ = arguments.value_suffix.strip().partition(SAME_KEY)
+    if not start and analysis.tools.format.mode is ToolMode.TAG_WITH_TAGGED:
+        start = arguments.name_prefix.strip()
+    elif not (key and SAME_NAME in function.close):
+        return False
     values = json.dumps([arguments for _, arguments in message.calls], ensure_ascii=False)
-    return bool(key) and SAME_NAME in tools.function.close and json.dumps(start)[1:-1] in values
+    return json.dumps(start)[1:-1] in values
 
 
 def fullest(cases: Sequence[Case]) -> list[Case]:
