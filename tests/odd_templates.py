@@ -37,6 +37,8 @@ CONTENT = "{{ m.content or '' }}"
 REASONING = "{%- if m.reasoning_content -%}<r>~{{ m.reasoning_content }}~</r>~{%- endif -%}"
 JSON_CALL = """{"name": "{{ c.name }}", "arguments": {{ c.arguments | tojson }}}"""
 EACH = "{%- for k, v in c.arguments | items -%}"
+RAW = "{{ v if v is string else v | tojson }}"
+KEY_TAG = f"<{{{{ k }}}}>{RAW}</{{{{ k }}}}>"
 CUT_BLOCKS = (
     "{%- for piece in (m.content or '').split('</r>') -%}{{ piece.split('<r>')[0] }}{%- endfor -%}"
 )
@@ -121,20 +123,91 @@ TEMPLATES = {
         CONTENT
         + calls('<c>{"name": "{{ c.name }}", "arguments": {{ c.arguments | tojson | tojson }}}</c>')
     ),
+    "names as tags around JSON": chat(
+        CONTENT + calls("<{{ c.name }}>{{ c.arguments | tojson }}</{{ c.name }}>")
+    ),
+    "names as tags in a section": chat(
+        CONTENT
+        + calls(
+            "<{{ c.name }}>{{ c.arguments | tojson }}</{{ c.name }}>~",
+            before="<tools>~",
+            after="</tools>",
+        )
+    ),
+    "names and keys as tags": chat(
+        CONTENT + calls(f"<{{{{ c.name }}}}>~{EACH}{KEY_TAG}~{{%- endfor -%}}</{{{{ c.name }}}}>~")
+    ),
+    "keys as tags": chat(
+        CONTENT + calls(f"<c><name>{{{{ c.name }}}}</name>{EACH}{KEY_TAG}{{%- endfor -%}}</c>")
+    ),
+    "the name in the closer": chat(
+        CONTENT
+        + calls(
+            f"<do {{{{ c.name }}}}>{EACH}<p={{{{ k }}}}>{RAW}</p>{{%- endfor -%}}</do {{{{ c.name }}}}>"
+        )
+    ),
+    "an id behind the name": chat(
+        CONTENT
+        + calls(
+            f'<c f="{{{{ c.name }}}}" id="{{{{ t.id }}}}">{EACH}<p={{{{ k }}}}>{RAW}</p>{{%- endfor -%}}</c>'
+        )
+    ),
+    "a marker alone between key and value": chat(
+        CONTENT + calls(f"<f>{{{{ c.name }}}}{EACH}<k>{{{{ k }}}}<v>{RAW}</v>{{%- endfor -%}}</f>")
+    ),
+    "values without a closer": chat(
+        CONTENT + calls(f"<f>{{{{ c.name }}}}{EACH}<k>{{{{ k }}}}<v>{RAW}{{%- endfor -%}}</f>")
+    ),
+    "a call that is printed": chat(
+        CONTENT
+        + calls(
+            "<py>~print({{ c.name }}("
+            + EACH
+            + "{{ k }}={{ v | tojson }}{{ ', ' if not loop.last }}{%- endfor -%}))~</py>"
+        )
+    ),
+    "no end of turn": chat(REASONING + CONTENT + calls("<c>" + JSON_CALL + "</c>"), end="\n"),
+    "a member that is the same in every call": chat(
+        CONTENT
+        + calls(
+            '<c>{"type": "use", "id": "{{ t.id }}", "tool": "{{ c.name }}", '
+            '"input": {{ c.arguments | tojson }}}</c>'
+        )
+    ),
+    "words behind the role": (
+        "{%- for m in messages -%}"
+        + "{%- if m.role == 'assistant' -%}"
+        + "{%- if m.reasoning -%}<s>me:think<b>{{ m.reasoning }}<e>{{ '\n' }}{%- endif -%}"
+        + "{%- if m.content -%}<s>me:say<b>{{ m.content }}<e>{{ '\n' }}{%- endif -%}"
+        + "{%- for t in m.tool_calls or [] -%}<s>me:{{ t.function.name }}<b>"
+        + "{{ t.function.arguments | tojson }}<e>{{ '\n' }}{%- endfor -%}"
+        + "{%- else -%}<s>{{ m.role }}<b>{{ m.content }}<e>{{ '\n' }}{%- endif -%}"
+        + "{%- endfor -%}{%- if add_generation_prompt -%}<s>me{%- endif -%}"
+    ),
+    "keys without quotes": chat(
+        CONTENT
+        + calls(
+            "<js>{{ c.name }}({{ '{' }}"
+            + EACH
+            + "{{ k }}: {{ v | tojson }}{{ ', ' if not loop.last }}{%- endfor -%}{{ '}' }});</js>"
+        )
+    ),
+    "a wrapper of content that is always written": chat(
+        REASONING + "<a>" + CONTENT + "</a>" + calls("<c>" + JSON_CALL + "</c>")
+    ),
 }
 
 # Calls that no parser can be made for, and what the note says.
 UNREADABLE = {
-    "the name in the closer": (
+    "values between dashes": (
         chat(
-            CONTENT
-            + calls("<{{ c.name }}>" + EACH + "<p={{ k }}>{{ v }}</p>{%- endfor -%}</{{ c.name }}>")
+            CONTENT + calls(f"<c>{{{{ c.name }}}}~{EACH}- {{{{ k }}}}: {RAW}~{{%- endfor -%}}</c>")
         ),
-        "what closes a call holds the function's name",
+        "no marker ends an argument's value",
     ),
-    "JSON between tags of the name": (
-        chat(CONTENT + calls("<{{ c.name }}>{{ c.arguments | tojson }}</{{ c.name }}>")),
-        "what closes a call holds the function's name",
+    "the name behind the closer": (
+        chat(CONTENT + calls("<c {{ c.name }}>{{ c.arguments | tojson }}</c> {{ c.name }}")),
+        "what closes a call begins or ends with the function's name",
     ),
     "types as tags": (
         chat(
@@ -148,24 +221,9 @@ UNREADABLE = {
         ),
         "what begins an argument differs with the type of its value",
     ),
-    "keys as tags": (
-        chat(
-            CONTENT
-            + calls(
-                "<c><name>{{ c.name }}</name>"
-                + EACH
-                + "<{{ k }}>{{ v if v is string else v | tojson }}</{{ k }}>{%- endfor -%}</c>"
-            )
-        ),
-        "what ends an argument's value holds the argument's name",
-    ),
     "keys without a marker": (
         chat(CONTENT + calls("CALL {{ c.name }}~" + EACH + "{{ k }}: {{ v }}~{%- endfor -%}END~")),
         "no marker begins an argument",
-    ),
-    "values without a closer": (
-        chat(CONTENT + calls("<c>{{ c.name }}" + EACH + "<k>{{ k }}<v>{{ v }}{%- endfor -%}</c>")),
-        "no marker ends an argument's value",
     ),
     "lines of names and JSON": (
         chat(

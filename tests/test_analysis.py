@@ -411,7 +411,14 @@ ARGUMENTS_TAGGED: dict[str, tuple[str, dict[str, Any]]] = {
         "{%- if m.tool_calls -%}<use>~"
         + each_call("<{{ c.name }}>~" + tagged("<{{ k }}>VALUE</{{ k }}>") + "~</{{ c.name }}>~")
         + "</use>{%- endif -%}",
-        {"tools.format.mode": "NONE"},  # found, but no parser can be made of it
+        {
+            "tools.format.section_start": "<use>\n",
+            "tools.function.name_prefix": "<",
+            "tools.function.name_suffix": ">\n",
+            "tools.function.close": "\n</{name}>",
+            "tools.arguments.name_prefix": "<",
+            "tools.arguments.value_suffix": "</{key}>",
+        },
     ),
     "an id beside the name": (
         "{%- for t in m.tool_calls or [] -%}{%- set c = t.function -%}"

@@ -98,6 +98,54 @@ OUTPUTS = [
     ("reasoning anywhere in content", "A <r>B</r> C<r>D</r>", "A  C", "BD", []),
     ("reasoning anywhere in content", f"<r>B</r>C<c>{CALL}</c>", "C", "B", ONE),
     ("more indentation beside calls", "    So", "So", "", []),
+    ("names as tags around JSON", 'So <f> {"x": 1} </f>', "So ", "", ONE),
+    ("names as tags around JSON", '<f>{"x": "</f>"}</f>', "", "", [("f", {"x": "</f>"})]),
+    ("names as tags around JSON", '<f>{"x": 1}</g>', '<f>{"x": 1}</g>', "", []),
+    ("names as tags around JSON", "a <b>c</b> <d", "a <b>c</b> <d", "", []),
+    ("names as tags in a section", '<tools><f>{"x": 1}</f><f>{"x": 1}</f></tools>', "", "", TWO),
+    ("names as tags in a section", '<f>{"x": 1}</f>', '<f>{"x": 1}</f>', "", []),
+    ("names and keys as tags", "So<f>\n<x>1</x>\n</f>\n<f><x>1</x></f>", "So", "", TWO),
+    ("names and keys as tags", "<f>\n</f>", "", "", [("f", {})]),
+    ("names and keys as tags", "<f>\n<x></f></x>\n</f>", "", "", [("f", {"x": "</f>"})]),
+    ("names and keys as tags", "<f><x>a</x> b</x></f>", "", "", [("f", {"x": "a</x> b"})]),
+    ("keys as tags", "<c><name>f</name><x><b>1</b></x></c>", "", "", [("f", {"x": "<b>1</b>"})]),
+    ("keys as tags", "<c><name>f</name><x>1</x><y>2</y></c>", "", "", [("f", {"x": 1, "y": 2})]),
+    ("the name in the closer", "<do f><p=x>1</p></do f>", "", "", ONE),
+    ("the name in the closer", "<do f><p=x></do g></p></do f>", "", "", [("f", {"x": "</do g>"})]),
+    ("an id behind the name", '<c f="f" id="i"><p=x>1</p></c>', "", "", ONE),
+    ("an id behind the name", '<c f="f"><p=x>1</p></c>', "", "", ONE),
+    ("an id behind the name", '<c f="f" id="i"></c>', "", "", [("f", {})]),
+    ("a marker alone between key and value", "<f>f<k>x<v>1</v></f>", "", "", ONE),
+    (
+        "a marker alone between key and value",
+        "<f>f<k>x<v>a <k> b <v> c</v></f>",
+        *("", ""),
+        [("f", {"x": "a <k> b <v> c"})],
+    ),
+    ("values without a closer", "<f>f<k>x<v>1</f><f>f<k>x<v>1</f>", "", "", TWO),
+    ("values without a closer", "<f>f<k>x<v>a</f><k></f>", "", "", [("f", {"x": "a</f><k>"})]),
+    ("values without a closer", "<f>f<k>x<v>1<k>y<v>2</f>", "", "", [("f", {"x": 1, "y": 2})]),
+    ("a call that is printed", "So.<py>\nprint(f(x=1))\n</py>", "So.", "", ONE),
+    ("a call that is printed", '<py>print(f(x="))"))</py>', "", "", [("f", {"x": "))"})]),
+    ("no end of turn", f"<r>\nHm\n</r>\nSo.<c>{CALL}</c>", "So.", "Hm", ONE),
+    (
+        "a member that is the same in every call",
+        '<c>{"tool": "f", "id": "i", "input": {"x": 1}, "type": "use"}</c>',
+        *("", ""),
+        ONE,
+    ),
+    ("words behind the role", ":say<b>So<e>", "So", "", []),
+    (
+        "words behind the role",
+        ':think<b>Hm<e>\n<s>me:say<b>So<e>\n<s>me:f<b>{"x": 1}<e>\n',
+        "So",
+        "Hm",
+        ONE,
+    ),
+    ("keys without quotes", "<js>f({x: 1});</js>", "", "", ONE),
+    ("keys without quotes", '<js>f({"x": {"y": 1}});</js>', "", "", [("f", {"x": {"y": 1}})]),
+    ("keys without quotes", '<js>f({x: {y: ["1"]}});</js>', "", "", [("f", {"x": {"y": ["1"]}})]),
+    ("a wrapper of content that is always written", "<r>\nHm\n</r>\n<a>So</a>", "So", "Hm", []),
     ("reasoning behind calls", f"Hm\n</r>\n<c>{CALL}</c>", "", "Hm", ONE),
 ]
 
@@ -112,6 +160,22 @@ def test_outputs(
     assert [(c.name, json.loads(c.arguments)) for c in message.tool_calls] == calls
     for pieces in usual_splits(text):
         assert module.merge(deltas_of(module.Parser(), pieces)) == message
+
+
+TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
+
+
+@pytest.mark.parametrize("text", ["<ul><li>a</li></ul>", "So: <b>\n</b>", "a <b c", "<p>"])
+def test_tags_of_other_names_are_text(text: str) -> None:
+    module = generate("names and keys as tags").module
+    assert module.parse(text, tools=TOOLS, strict=True).content == text
+    deltas = deltas_of(module.Parser(tools=TOOLS), text)
+    assert all(delta.index is None for delta in deltas)
+
+
+def test_ids_behind_names() -> None:
+    message = generate("an id behind the name").module.parse('<c f="f" id="i"><p=x>1</p></c>')
+    assert message.tool_calls[0].id == "i"
 
 
 @pytest.mark.parametrize("name", UNREADABLE)

@@ -168,8 +168,10 @@ def _as_literal(found: ArgumentFindings, written: Written) -> ArgumentFindings:
         literals = replace(literals, quotes=(quote,), bare_strings=False)
         key_end = arguments.name_suffix[: -len(quote)]
         arguments = replace(arguments, name_suffix=key_end, value_suffix="")
-    arguments = replace(arguments, literals=literals, value_syntax=ValueSyntax.RAW)
     name_suffix = (suffix + arguments.start).rstrip()
+    if opener.endswith("{") and arguments.name_prefix.strip() not in literals.quotes:
+        literals = replace(literals, quoted_keys=False)  # those of nested objects may be
+    arguments = replace(arguments, literals=literals, value_syntax=ValueSyntax.RAW)
     if opener.endswith("("):
         arguments = replace(arguments, start="", end="")
         return replace(

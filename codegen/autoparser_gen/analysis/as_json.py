@@ -15,7 +15,12 @@ def triggers(analysis: Analysis) -> list[dict[str, str]]:
     start = (
         tools.format.section_start or tools.format.per_call_start or tools.function.name_prefix
     ).strip()
-    return [{"type": "word", "value": start}] if start else []
+    return [{"type": "word", "value": start}] if is_marker(start) else []
+
+
+def is_marker(text: str) -> bool:
+    """Whether a text says that a call begins, unlike a bracket alone, which may be text."""
+    return len(text) > 1
 
 
 def json_text(value: object, indent: int | None = None) -> str:

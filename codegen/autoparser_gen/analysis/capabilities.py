@@ -38,12 +38,16 @@ def find_capabilities(study: Study, reasoning: Reasoning, end_of_turn: str) -> C
 def _beside_calls(study: Study, end_of_turn: str) -> bool:
     """Whether content and calls stand in one turn, and can be told apart.
 
-    Some chat templates render two turns, some write nothing between content and bare JSON.
+    Some chat templates render two turns, some write nothing, or no more than a blank, between
+    content and calls that no marker begins.
     """
     layout = study.layout(content=True, calls=1)
     if layout is None:
         return not study.prober.renders_calls
-    between = layout.glue("content_to_call") or layout.glue("call_to_content")
+    before = layout.glue("content_to_call")
+    if before is not None and before.strip() in ("", "["):
+        return "\n" in before
+    between = before or layout.glue("call_to_content")
     core = end_of_turn.strip()
     return bool(between) and not (core and core in str(between))
 

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from autoparser_gen.analysis.marks import INDEX, KEY, NAME
 from autoparser_gen.analysis.model import (
+    CALL_NUMBER,
+    SAME_KEY,
+    SAME_NAME,
     Analysis,
     Arguments,
     Content,
@@ -18,7 +20,7 @@ from autoparser_gen.analysis.model import (
 )
 from autoparser_gen.chat_template import UNKNOWN_TOKENS
 
-_PLACEHOLDER = re.compile("|".join(map(re.escape, (NAME, KEY, INDEX))))
+_PLACEHOLDER = re.compile("|".join(map(re.escape, (SAME_NAME, SAME_KEY, CALL_NUMBER))))
 _TAG = re.compile(r"<[^<>\s]+>")
 
 
@@ -66,7 +68,7 @@ def tokens_to_preserve(analysis: Analysis, special: frozenset[str] | None) -> tu
         if _PLACEHOLDER.search(core) is None:
             found.append(core)
         if special is None:
-            found += _TAG.findall(core)
+            found += [tag for tag in _TAG.findall(core) if _PLACEHOLDER.search(tag) is None]
         else:
             found += sorted((token for token in special if token and token in core), key=core.find)
     return tuple(dict.fromkeys(found))

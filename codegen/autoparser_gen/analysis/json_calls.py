@@ -61,7 +61,23 @@ def _fields(study: Study, layout: Layout, form: ToolFormat) -> ToolFormat:
         args_field=args_path[-1] if args_path is not None else "",
         id_field=id_path[-1] if id_path is not None else "",
     )
-    return form if form.id_field else replace(form, gen_id_field=_generated_id(study, form))
+    form = form if form.id_field else replace(form, gen_id_field=_generated_id(study, form))
+    return replace(form, fixed_fields=_fixed_fields(study, form))
+
+
+def _fixed_fields(study: Study, form: ToolFormat) -> tuple[tuple[str, str], ...]:
+    """The members of a call object that are the same in every call, beside which nothing is nested."""
+    two = study.layout(calls=2)
+    objects = [call.value.data for call in two.calls if call.value is not None] if two else []
+    if form.function_field or len(objects) < 2:
+        return ()
+    read = (form.name_field, form.args_field, form.id_field, form.gen_id_field)
+    first, second = objects
+    same = {key: value for key, value in first.items() if key not in read and key in second}
+    found = tuple((key, json.dumps(value)) for key, value in same.items() if second[key] == value)
+    if found:
+        study.found("tools.format.fixed_fields", "1 call / 2 calls")
+    return found
 
 
 def _with_tag(study: Study, form: ToolFormat) -> ToolFormat:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 
+from autoparser_gen.analysis.model import CALL_NUMBER, SAME_KEY, SAME_NAME
 from autoparser_gen.probe import needles
 
-NAME, KEY, INDEX = "{name}", "{key}", "{index}"
 MARKER = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
 
 
 def pattern(text: str) -> str:
     """A text with placeholders for the names and keys that it repeats."""
     for name in needles.FUNCTIONS:
-        text = text.replace(name, NAME)
+        text = text.replace(name, SAME_NAME)
     for keys in needles.KEYS:
         for key in keys:
-            text = text.replace(key, KEY)
+            text = text.replace(key, SAME_KEY)
     return text
 
 
@@ -26,7 +26,7 @@ def with_counter(first: str, second: str) -> str:
     if len(parts) != len(others) or parts[::2] != others[::2]:
         return first
     return "".join(
-        INDEX if at % 2 and part != other else part
+        CALL_NUMBER if at % 2 and part != other else part
         for at, (part, other) in enumerate(zip(parts, others, strict=True))
     )
 

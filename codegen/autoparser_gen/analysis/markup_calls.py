@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from autoparser_gen.analysis.arguments import Around, analyze_arguments
 from autoparser_gen.analysis.layout import Layout
 from autoparser_gen.analysis.marks import (
-    INDEX,
-    NAME,
     pattern,
     split_closer,
     split_opener,
     with_counter,
 )
 from autoparser_gen.analysis.model import (
+    CALL_NUMBER,
+    SAME_NAME,
     Arguments,
     CallId,
     CallIdPosition,
@@ -96,11 +96,11 @@ def _without_arguments(
     if opened.call_id.pos is CallIdPosition.BETWEEN_FUNC_AND_ARGS:
         none = none.partition(needles.IDS[0])[2]
     none = pattern(none)
-    if headers is not None and headers.end and NAME in none:
-        none = none.partition(NAME)[2]
-    before, counter, _ = behind.partition(INDEX)
+    if headers is not None and headers.end and SAME_NAME in none:
+        none = none.partition(SAME_NAME)[2]
+    before, counter, _ = behind.partition(CALL_NUMBER)
     if counter and none.startswith(before):
-        none = before + INDEX + none[len(before) :].lstrip("0123456789")
+        none = before + CALL_NUMBER + none[len(before) :].lstrip("0123456789")
     return none
 
 
@@ -122,9 +122,9 @@ def extract_function_markers(
     else:
         start, prefix = split_opener(opener, closer)
         close, end = split_closer(closer) if prefix else ("", closer)
-        if not start:
+        if not start or SAME_NAME in end:
             close, end = closer, ""
-    function = Function(prefix, opened.name_suffix, close, NAME in opened.name_suffix)
+    function = Function(prefix, opened.name_suffix, close, SAME_NAME in opened.name_suffix)
     return function, replace(form, per_call_start=start, per_call_end=end), call_id
 
 
@@ -159,9 +159,9 @@ def extract_call_id_markers(study: Study, layout: Layout, opened: Opened) -> Ope
 def _without_recipient(opened: Opened, headers: Headers) -> Opened:
     """Where the name in the header is repeated in the body, the body's is the call's own."""
     head, found, body = opened.name_suffix.partition(headers.end)
-    if not found or NAME not in body:
+    if not found or SAME_NAME not in body:
         return opened
-    opener, _, suffix = body.partition(NAME)
+    opener, _, suffix = body.partition(SAME_NAME)
     return replace(opened, opener=opener.lstrip(), name_suffix=suffix)
 
 

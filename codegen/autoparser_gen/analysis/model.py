@@ -38,6 +38,11 @@ from enum import Enum
 
 FORMAT_VERSION = 1
 
+# The placeholders: what a marker repeats of its call, and the number of the call.
+SAME_NAME = "{name}"
+SAME_KEY = "{key}"
+CALL_NUMBER = "{index}"
+
 
 class ReasoningMode(str, Enum):
     NONE = "NONE"  # no reasoning markers found
@@ -130,6 +135,7 @@ class ToolFormat:
     args_field: str = ""
     id_field: str = ""
     gen_id_field: str = ""  # an id that the chat template numbers itself
+    fixed_fields: tuple[tuple[str, str], ...] = ()  # added: (key, JSON text) the same in every call
     fun_name_is_key: bool = False
     tools_array_wrapped: bool = False
     arguments_as_string: bool = False  # added: arguments are JSON text inside a JSON string

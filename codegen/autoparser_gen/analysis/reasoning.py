@@ -122,8 +122,10 @@ def _in_this_message(study: Study, found: Reasoning) -> Reasoning:
     before, again, _ = found.end.partition(header) if header else (found.end, "", "")
     if again:
         found = replace(found, end=before.rstrip())
-    for _, prefill in study.prefills():
-        # A prompt without reasoning may begin with what wraps content.
+    leads = [prefill for _, prefill in study.prefills()]
+    leads.append(study.glue("prompt_to_content", content=True) or "")
+    for prefill in leads:
+        # A prompt or an answer without reasoning may begin with what wraps content.
         if prefill.strip() and found.start.strip() not in prefill:
             end = without_suffix(found.end, prefill)
             if end.strip():

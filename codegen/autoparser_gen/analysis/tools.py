@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from autoparser_gen.analysis.content import TurnEnd, without_end, without_reasoning
 from autoparser_gen.analysis.conventions import shared_words
 from autoparser_gen.analysis.json_calls import analyze_json_native
 from autoparser_gen.analysis.layout import Layout
-from autoparser_gen.analysis.marks import KEY, NAME, pattern, with_counter
+from autoparser_gen.analysis.marks import pattern, with_counter
 from autoparser_gen.analysis.markup_calls import analyze_markup
 from autoparser_gen.analysis.model import (
+    SAME_KEY,
+    SAME_NAME,
     Content,
     Headers,
     Reasoning,
     ToolFormat,
     ToolMode,
     Tools,
-    ValueSyntax,
 )
 from autoparser_gen.analysis.study import Study
 from autoparser_gen.analysis.typed import opens_by_type
@@ -73,21 +75,35 @@ def _unreadable(study: Study, tools: Tools) -> str:
     named = form.mode in (ToolMode.TAG_WITH_JSON, ToolMode.TAG_WITH_TAGGED)
     if named and not opener.strip():
         return "no marker begins a call's name"
-    if named and NAME in tools.function.close + form.per_call_end + form.section_end:
-        return "what closes a call holds the function's name"
+    if named and SAME_NAME in form.section_end:
+        return "what closes all calls holds a function's name"
+    if named and not _is_around(SAME_NAME, tools.function.close + form.per_call_end):
+        return "what closes a call begins or ends with the function's name"
     if form.mode is not ToolMode.TAG_WITH_TAGGED:
         return ""
     if opens_by_type(study):
         return "what begins an argument differs with the type of its value"
-    if KEY in marks.value_suffix and marks.value_syntax is not ValueSyntax.NESTED_TAGS:
-        return "what ends an argument's value holds the argument's name"
+    if not _is_around(SAME_KEY, marks.value_suffix):
+        return "what ends an argument's value begins or ends with the argument's name"
     if not marks.name_prefix.strip():
         return "no marker begins an argument"
     if not (marks.name_suffix + marks.type_prefix + marks.value_prefix).strip():
         return "no marker stands between an argument's name and its value"
-    if not marks.value_suffix.strip():
+    closer = marks.end + tools.function.close + form.per_call_end
+    if not marks.value_suffix.strip() and not (_is_word(marks.name_prefix) and _is_word(closer)):
         return "no marker ends an argument's value"
     return ""
+
+
+def _is_word(marker: str) -> bool:
+    """Whether a marker is more than punctuation, which values may hold, too."""
+    return re.search(r"\w", marker.replace(SAME_NAME, "")) is not None
+
+
+def _is_around(repeated: str, closer: str) -> bool:
+    """Whether there is a marker on both sides of what a closer repeats."""
+    *before, behind = closer.split(repeated)
+    return all(text.strip() for text in before) and (not before or bool(behind.strip()))
 
 
 def _no_calls(study: Study) -> str:

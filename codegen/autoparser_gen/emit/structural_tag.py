@@ -61,6 +61,7 @@ def _require_expressible(analysis: Analysis) -> str:
         or bool(form.id_field or form.gen_id_field),
         "the object of a call is nested in another": bool(form.function_field),
         "arguments are JSON text in a string": form.arguments_as_string,
+        "what closes a call repeats the function's name": "{name}" in tools.function.close,
         "a marker holds a number that differs from call to call": "{index}"
         in str(sorted(analysis.joints.items())) + str(tools.function),
     }

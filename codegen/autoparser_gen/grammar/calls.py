@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from autoparser_gen.analysis.model import Analysis, CallIdPosition, ToolMode
+from autoparser_gen.analysis.model import (
+    CALL_NUMBER,
+    SAME_NAME,
+    Analysis,
+    CallIdPosition,
+    ToolMode,
+)
 from autoparser_gen.grammar.arguments import ArgumentRules
 from autoparser_gen.grammar.ir import (
     EMPTY,
@@ -14,6 +19,8 @@ from autoparser_gen.grammar.ir import (
     Lit,
     Ref,
     Rep,
+    Stop,
+    Word,
     alt,
     chars,
     many,
@@ -28,15 +35,16 @@ from autoparser_gen.grammar.markup import (
     core,
     marker_token,
     markup,
+    repeating,
     single_markers,
 )
 from autoparser_gen.grammar.python_calls import PythonCallRules
+from autoparser_gen.grammar.raw_values import without_longer
 from autoparser_gen.grammar.request import Tool
-from autoparser_gen.grammar.syntax import NAME, Syntax
+from autoparser_gen.grammar.syntax import NAME, NAME_CHAR, Syntax
 
-# What a name's suffix may repeat: the name itself, or the number of the call.
-_PLACEHOLDER = re.compile(r"(\{name\}|\{index\})")
-INDEX = Rep(chars("0-9"), 1, 4)
+# The number of a call, in an id or in a marker.
+NUMBER = Rep(chars("0-9"), 1, 4)
 _NINE = Rep(chars("a-zA-Z0-9"), 9, 9)
 
 
@@ -106,10 +114,15 @@ class CallRules:
     def _tool_call(self) -> Expr:
         """One call with its own markers, of any tool."""
         one_of = self._call(None) if self.tools is None else alt(*map(self._call, self.tools))
+        opener, closer = self.format.per_call_start, self.format.per_call_end
+        if self.format.mode is ToolMode.PYTHON_CALLS:  # what stands around the parentheses
+            function = self.analysis.tools.function
+            opener += function.name_prefix
+            closer = (function.close + closer).lstrip().removeprefix(")")
         parts = (
-            self._opener("tool-call-open", self.format.per_call_start),
+            self._opener("tool-call-open", opener),
             Part(one_of, self._begins(), self._ends()),
-            Marker("tool-call-close", self.format.per_call_end),
+            Marker("tool-call-close", closer),
         )
         inside = Kind.MARKER if core(self.format.section_start) else Kind.RAW
         return markup(self.builder, parts, self.space, inside)
@@ -179,13 +192,29 @@ class CallRules:
             function = self.builder.rule(f"{prefix}function", self.json.braced(members))
             members = seq(opt(kind), field, function)
         id_field = format_.id_field or format_.gen_id_field
-        if not id_field:
+        fixed = self._fixed()
+        if not id_field and fixed is None:
             return members
-        nine = self.json.string_of("quoted-id", _NINE) if self._wants_nine() else None
-        value = self.builder.rule("id", nine or self.json.string(), capture="id")
-        id_ = self.builder.rule("id-member", seq(self._field("id", id_field), value))
         both = self.builder.rule(f"{prefix}call-members", members)
-        return alt(seq(id_, comma, both), seq(both, opt(seq(comma, id_))))
+        rest: Expr = both
+        apart: list[Expr] = []  # what is the same in every call stands between the id and the rest
+        if id_field:
+            nine = self.json.string_of("quoted-id", _NINE) if self._wants_nine() else None
+            value = self.builder.rule("id", nine or self.json.string(), capture="id")
+            id_ = self.builder.rule("id-member", seq(self._field("id", id_field), value))
+            rest = alt(seq(id_, comma, both), seq(both, opt(seq(comma, id_))))
+            apart = [] if fixed is None else [seq(id_, comma, fixed, comma, both)]
+        if fixed is None:
+            return rest
+        named = self.builder.rule(f"{prefix}named-members", rest) if id_field else both
+        return alt(seq(opt(seq(fixed, comma)), named), *apart, seq(named, comma, fixed))
+
+    def _fixed(self) -> Ref | None:
+        """The members that are the same in every call."""
+        members = [seq(self.json.key(k), v) for k, v in self.format.fixed_fields]
+        if not members:
+            return None
+        return self.builder.rule("fixed-members", self.json.joined(members))
 
     def _quoted_name(self, tool: Tool | None) -> Expr:
         return self.json.string_literal(tool.name) if tool else self.json.name_string()
@@ -214,7 +243,8 @@ class CallRules:
         parts += self.arguments.parts(tool)
         if place is CallIdPosition.POST_ARGS:
             parts += call_id
-        parts.append(Marker("function-close", tools.function.close))
+        name = Lit(tool.name) if tool else Ref("name")
+        parts += self._repeating("function-close", tools.function.close, name)
         opened = core(self.format.per_call_start) or core(self.format.section_start)
         first = next(part for part in parts if isinstance(part, Part) or part.text)
         if isinstance(first, Marker) and are_one(self.format.per_call_start, first.text):
@@ -229,17 +259,32 @@ class CallRules:
             # Models leave prefix and number out, which a grammar need not let them do.
             rule = f"{tool.slug}-id" if tool else "id"
             name = self.builder.rule(
-                rule, seq(call_id.prefix, name, call_id.suffix, INDEX), capture="id"
+                rule, seq(call_id.prefix, name, call_id.suffix, NUMBER), capture="id"
             )
-        parts: list[Marker | Part] = [Part(name, Kind.NAME)]
-        for text in _PLACEHOLDER.split(function.name_suffix):
-            if text == "{name}":
-                parts.append(Part(name, Kind.NAME))
-            elif text == "{index}":
-                parts.append(Part(self.builder.token("index", INDEX), Kind.NAME))
-            else:
-                parts.append(Marker("name-close", text))
-        return parts
+        suffix = self._repeating("name-close", function.name_suffix, name)
+        return [Part(name, Kind.NAME), *suffix]
+
+    def named_tags(self) -> list[Stop]:
+        """What begins a call that no marker begins: a name in brackets, and what follows it."""
+        function, arguments = self.analysis.tools.function, self.analysis.tools.arguments
+        tagged = self.format.mode is ToolMode.TAG_WITH_TAGGED
+        inner = core(arguments.start) or (core(arguments.name_prefix) if tagged else "{")
+        follows = [inner, core(function.close).partition(SAME_NAME)[0]]
+        names: list[str | Word] = [tool.name for tool in self.tools or ()]
+        return list(
+            without_longer(
+                (core(function.name_prefix), name, core(function.name_suffix), text)
+                for name in names or [Word(NAME_CHAR)]
+                for text in follows[: 1 + tagged]
+            )
+        )
+
+    def _repeating(self, marker: str, text: str, name: Expr) -> list[Marker | Part]:
+        """A marker that may repeat the function's name or hold the number of the call."""
+        found = {SAME_NAME: name}
+        if CALL_NUMBER in text:
+            found[CALL_NUMBER] = self.builder.token("index", NUMBER)
+        return repeating(marker, text, found)
 
     def _id(self) -> Ref:
         return self.builder.token("id", _NINE if self._wants_nine() else NAME, capture="id")

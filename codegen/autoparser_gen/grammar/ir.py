@@ -172,9 +172,10 @@ def alt(*items: Expr | str) -> Expr:
     return unique[0] if len(unique) == 1 else Alt(unique)
 
 
-def text(*stops: str) -> Text:
-    """Text until one of the markers; empty ones are no markers."""
-    return Text(tuple((stop,) for stop in dict.fromkeys(stops) if stop))
+def text(*stops: str | Stop) -> Text:
+    """Text until one of the markers or stops; empty ones are none."""
+    distinct = dict.fromkeys((stop,) if isinstance(stop, str) else stop for stop in stops if stop)
+    return Text(tuple(distinct))
 
 
 def opt(item: Expr | str) -> Expr:

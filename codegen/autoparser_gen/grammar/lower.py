@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from autoparser_gen.analysis.model import Analysis, ContentMode, ReasoningMode, ToolMode
@@ -16,6 +17,7 @@ from autoparser_gen.grammar.ir import (
     Ref,
     Rep,
     ResponseGrammar,
+    Stop,
     alt,
     chars,
     many,
@@ -23,7 +25,13 @@ from autoparser_gen.grammar.ir import (
     seq,
     text,
 )
-from autoparser_gen.grammar.markup import core, has_messages, marker_token, single_markers
+from autoparser_gen.grammar.markup import (
+    core,
+    has_messages,
+    is_named_tag,
+    marker_token,
+    single_markers,
+)
 from autoparser_gen.grammar.messages import Messages
 from autoparser_gen.grammar.request import Tool, choose, read_tools
 from autoparser_gen.grammar.schema import SchemaRules
@@ -91,9 +99,9 @@ class _Response:
         self.schema = response_schema
         self.renders_calls = self.format.mode is not ToolMode.NONE
         self.has_calls = self.renders_calls and tools != []
-        self.bare = self.renders_calls and not self._call_openers()
         several = parallel and analysis.capabilities.supports_parallel_tool_calls
         self.call_rules = CallRules(builder, analysis, tools, parallel=several)
+        self.bare = self.renders_calls and not self._call_openers()
 
     def whole(self, thinking: bool | None, *, calls_required: bool) -> Expr:
         """Reasoning, content and calls."""
@@ -227,7 +235,7 @@ class _Response:
         return alt(content, self.calls()) if self.has_calls else content
 
     def _json_content(self) -> Ref:
-        stops = tuple((stop,) for stop in dict.fromkeys(self._content_stops()) if stop)
+        stops = text(*self._content_stops()).stops
         # Rules of its own, since in the strings of arguments markers are data.
         syntax = Syntax(self.builder, string_stops=stops, prefix="content-")
         rules = SchemaRules(self.builder, syntax, self.schema, "content")
@@ -282,11 +290,13 @@ class _Response:
         content = self.analysis.content
         return content.mode is ContentMode.WRAPPED_WITH_REASONING or content.plain_beside_calls
 
-    def _call_openers(self) -> list[str]:
+    def _call_openers(self) -> Sequence[str | Stop]:
         """Every marker that a call could begin with, some of them in a section only.
 
         A parser takes them all for a call's beginning, so content holds none of them.
         """
+        if is_named_tag(self.analysis.tools) and not core(self.format.section_start):
+            return self.call_rules.named_tags()
         prefix = core(self.analysis.tools.function.name_prefix)
         if all(char.isalnum() or char in "._:- " for char in prefix):
             prefix = ""  # plain words, which prose holds too
@@ -294,8 +304,8 @@ class _Response:
         openers = [single_markers(text)[0] for text in texts if core(text)]
         return [opener for opener in openers if opener not in openers[0][:-1]]
 
-    def _content_stops(self) -> list[str]:
-        stops = []
+    def _content_stops(self) -> list[str | Stop]:
+        stops: list[str | Stop] = []
         if self.analysis.reasoning.mode is not ReasoningMode.NONE:
             stops.append(core(self.analysis.reasoning.start))
         if self._wrapped():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from autoparser_gen.analysis.model import Analysis
+from autoparser_gen.analysis.model import CALL_NUMBER, SAME_KEY, SAME_NAME, Analysis, Tools
 from autoparser_gen.grammar.ir import Builder, Expr, opt, seq
 
+_PLACEHOLDER = re.compile("(" + "|".join(map(re.escape, (SAME_NAME, SAME_KEY, CALL_NUMBER))) + ")")
 # Where a run of markup may be cut into markers, so that whitespace may stand between them. As in
 # the region table: after a closing bracket and before an opening one, or at a line break.
 _BOUNDARY = re.compile(r"(?<=>)\s*(?=<)|(?<=[>\])}|])\s+(?=[<\[({|])|\s*\n\s*")
@@ -51,6 +52,12 @@ def has_messages(analysis: Analysis) -> bool:
     return headers is not None and bool(headers.end and (headers.content or headers.reasoning))
 
 
+def is_named_tag(tools: Tools) -> bool:
+    """Whether a call begins with nothing but a bracket before its name, which text may hold too."""
+    opener = tools.format.per_call_start + tools.function.name_prefix
+    return len(core(opener)) == 1 and SAME_NAME in tools.function.close
+
+
 def core(text: str) -> str:
     """A marker without the whitespace around it."""
     return text.strip()
@@ -65,6 +72,22 @@ def are_one(first: str, second: str) -> bool:
     """Whether a parser takes two markers for one, so that no whitespace may stand between them."""
     joint = first[-1:] + second[:1]
     return len(joint) == 2 and joint == core(joint) and not _BOUNDARY.search(joint)
+
+
+def pieces(text: str) -> list[str]:
+    """A marker as the texts that it consists of and the placeholders between them."""
+    return [piece for piece in _PLACEHOLDER.split(text) if piece]
+
+
+def repeating(name: str, text: str, repeated: Mapping[str, Expr]) -> list[Marker | Part]:
+    """A marker with what it repeats of the call in the place of its placeholders."""
+    parts: list[Marker | Part] = []
+    for piece in pieces(text):
+        if piece in repeated:
+            parts.append(Part(repeated[piece], Kind.NAME))
+        else:
+            parts.append(Marker(name, piece))
+    return parts
 
 
 def markup(

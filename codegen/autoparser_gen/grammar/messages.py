@@ -10,7 +10,7 @@ from autoparser_gen.grammar.calls import CallRules
 from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Lit, Ref, alt, many, opt, seq, text
 from autoparser_gen.grammar.markup import Kind, Marker, Part, core, marker_token, markup
 from autoparser_gen.grammar.request import Tool
-from autoparser_gen.grammar.syntax import NAME_CHAR
+from autoparser_gen.grammar.syntax import GAP, NAME_CHAR
 from autoparser_gen.grammar.words import other_than
 
 
@@ -71,7 +71,9 @@ class Messages:
         opens = self.builder.token("content-header", self._header(self.headers.content))
         inner = self.json_content or self.builder.token("content", self._text(), capture="content")
         content = self.builder.rule("content-message", seq(opens, inner))
-        if core(self.headers.message_end) or self.call_rules is None:
+        before_call = self.analysis.joints.get("content_to_call", "")
+        goes_on = not self.headers.preamble and core(self.headers.start) in before_call
+        if self.call_rules is None or (core(self.headers.message_end) and not goes_on):
             return content
         return seq(content, opt(seq(self._next(), self.calls())))
 
@@ -86,8 +88,12 @@ class Messages:
 
     def _next(self) -> Expr:
         """What ends a message and begins the next one."""
-        body = seq(core(self.headers.message_end), core(self.headers.start))
-        return self.builder.token("next-message", body)
+        end, start = core(self.headers.message_end), core(self.headers.start)
+        before = [
+            glue.partition(start)[0] for glue in self.analysis.joints.values() if start in glue
+        ]
+        spaced = any(end and glue != glue.rstrip() and core(glue).endswith(end) for glue in before)
+        return self.builder.token("next-message", seq(end, opt(GAP) if spaced else EMPTY, start))
 
     def _start_marker(self) -> str:
         """What begins a message, without the word for the role behind it."""

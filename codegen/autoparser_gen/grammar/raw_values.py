@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from autoparser_gen.analysis.model import Analysis, LiteralSyntax, ValueSyntax
-from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Lit, Ref, Stop, Text, alt, opt, seq
+from autoparser_gen.analysis.model import SAME_KEY, SAME_NAME, Analysis, LiteralSyntax, ValueSyntax
+from autoparser_gen.grammar.ir import (
+    EMPTY,
+    Builder,
+    Expr,
+    Lit,
+    Ref,
+    Stop,
+    Text,
+    Word,
+    alt,
+    opt,
+    seq,
+)
 from autoparser_gen.grammar.markup import (
     Kind,
     Marker,
@@ -14,10 +26,15 @@ from autoparser_gen.grammar.markup import (
     core,
     has_messages,
     markup,
+    pieces,
+    repeating,
     single_markers,
 )
 from autoparser_gen.grammar.schema import ANY_BRANCH, Branch, SchemaRules, simplified
-from autoparser_gen.grammar.syntax import JSON, Syntax, spelled
+from autoparser_gen.grammar.syntax import JSON, KEY_NAME_CHAR, NAME_CHAR, Syntax, spelled
+
+# What stands for the name that a marker repeats, where text is searched for the marker.
+_REPEATED = {SAME_NAME: Word(NAME_CHAR), SAME_KEY: Word(KEY_NAME_CHAR)}
 
 
 class MarkedValues:
@@ -51,7 +68,7 @@ class MarkedValues:
         ]
         groups = list(self._groups(branches))
         tails = [
-            self._tail(spelling, group, rules, f"{name}-{at + 1}" if len(groups) > 1 else name)
+            self._tail(key, spelling, group, rules, f"{name}-{at + 1}" if len(groups) > 1 else name)
             for at, (spelling, group) in enumerate(groups)
         ]
         return seq(markup(self.builder, head, self.space, Kind.MARKER), alt(*tails))
@@ -80,9 +97,9 @@ class MarkedValues:
         return kinds.get(branch.type, kinds.get(wider, kinds.get("json", "")))
 
     def _tail(
-        self, spelling: str, branches: list[Branch], rules: SchemaRules | None, name: str
+        self, key: Expr, spelling: str, branches: list[Branch], rules: SchemaRules | None, name: str
     ) -> Expr:
-        """Everything behind the argument's name."""
+        """Everything behind the argument's name, which the closer may repeat."""
         marks = self.marks
         parts: list[Marker | Part] = []
         if spelling:
@@ -93,15 +110,17 @@ class MarkedValues:
             value = Part(self._data(branches, rules, name), Kind.DATA)
             body = markup(self.builder, [*parts, value], self.space, Kind.MARKER)
             space = EMPTY if spelling or core(marks.value_prefix) else opt(self.space)
-            return seq(space, body, self._closer(Kind.DATA))
+            return seq(space, body, self._closer(key, Kind.DATA))
         before = Kind.NAME if spelling else Kind.MARKER
         opens = markup(self.builder, parts, self.space, before)
-        return seq(opens, alt(*self._raw(branches, rules, name)))
+        return seq(opens, alt(*self._raw(key, branches, rules, name)))
 
     # ---- values with what closes them ----
 
-    def _raw(self, branches: list[Branch], rules: SchemaRules | None, name: str) -> Iterator[Expr]:
-        closer = self._closer(Kind.RAW)
+    def _raw(
+        self, key: Expr, branches: list[Branch], rules: SchemaRules | None, name: str
+    ) -> Iterator[Expr]:
+        closer = self._closer(key, Kind.RAW)
         if any(branch.kind == "any" or _is_any_string(branch) for branch in branches):
             yield seq(self._text(), closer)
             return
@@ -118,15 +137,17 @@ class MarkedValues:
                 body = rules.string_body(branch.schema, name)
                 exact += [] if body is None else [body]
         if exact:
-            yield self._exact(alt(*exact), name)
+            yield self._exact(key, alt(*exact), name)
 
     def _suffixes(self) -> tuple[str, ...]:
         """What may end a value."""
         return (self.marks.value_suffix, *self.marks.other_value_suffixes)
 
-    def _closer(self, before: Kind) -> Expr:
+    def _closer(self, key: Expr, before: Kind) -> Expr:
         """Any of the markers that end a value, which `before` stands in front of."""
-        closers = ([Marker("argument-close", suffix)] for suffix in self._suffixes())
+        closers = (
+            repeating("argument-close", suffix, {SAME_KEY: key}) for suffix in self._suffixes()
+        )
         return alt(*(markup(self.builder, parts, self.space, before) for parts in closers))
 
     def _data(self, branches: list[Branch], rules: SchemaRules | None, name: str) -> Expr:
@@ -161,7 +182,7 @@ class MarkedValues:
     def _text(self) -> Ref:
         return self.builder.token("argument-value", Text(self.stops()), capture="argument value")
 
-    def _exact(self, body: Expr, name: str) -> Expr:
+    def _exact(self, key: Expr, body: Expr, name: str) -> Expr:
         """Constrained text: with the whitespace that is written around it, and its closer.
 
         The closer is part of the token, since a lexer could not tell where such text ends. The
@@ -172,8 +193,10 @@ class MarkedValues:
         before = opening[len(opening.rstrip()) :]
         closer = core(marks.value_suffix)
         after = marks.value_suffix[: marks.value_suffix.find(closer)]
-        inner = spelled(body, {}, ((closer[0], closer[0]),))
-        return self.builder.token(f"{name}-text", seq(before, inner, after, closer))
+        closes = [key if piece == SAME_KEY else Lit(piece) for piece in pieces(closer)]
+        first = (closer or core(marks.name_prefix))[0]
+        inner = spelled(body, {}, ((first, first),))
+        return self.builder.token(f"{name}-text", seq(before, inner, after, *closes))
 
     # ---- what ends a raw value ----
 
@@ -187,9 +210,13 @@ class MarkedValues:
         stops: list[Stop] = []
         for suffix in self._suffixes():
             close = _stop(suffix, marks.end, function.close, format_.per_call_end)
-            stops.append(_stop(suffix, marks.separator, marks.name_prefix))
+            says_little = SAME_KEY in suffix or not core(
+                suffix
+            )  # the prefix of the next name alone
+            next_name = SAME_KEY + marks.name_suffix if says_little else ""
+            stops.append(_stop(suffix, marks.separator, marks.name_prefix + next_name))
             stops += [(*close, *following) for following in self._after_call()]
-        return tuple(dict.fromkeys(stops))
+        return without_longer(stops)
 
     def call_ends(self) -> tuple[Stop, ...]:
         """The end of a call with what shows a parser that it is one, in the middle of a value."""
@@ -214,8 +241,25 @@ class MarkedValues:
         return [_stop(format_.call_separator, opener), *end]
 
 
+def without_longer(stops: Iterable[Stop]) -> tuple[Stop, ...]:
+    """Stops of which none begins with another one, which would end a text in the same place."""
+    distinct = tuple(dict.fromkeys(stops))
+    return tuple(
+        stop for stop in distinct if not any(_begins_with(stop, other) for other in distinct)
+    )
+
+
+def _begins_with(stop: Stop, other: Stop) -> bool:
+    """Whether a stop begins with another one; an empty piece is the end of the response."""
+    *pieces_before, last = other
+    place = stop[len(pieces_before)] if len(stop) >= len(other) else ""
+    starts = isinstance(place, str) and isinstance(last, str) and last and place.startswith(last)
+    return bool(starts) and stop != other and [*stop[: len(pieces_before)]] == pieces_before
+
+
 def _stop(*texts: str) -> Stop:
-    return tuple(marker for text in texts for marker in single_markers(text))
+    markers = (marker for text in texts for marker in single_markers(text))
+    return tuple(_REPEATED.get(piece, piece) for marker in markers for piece in pieces(marker))
 
 
 def _is_any_string(branch: Branch) -> bool:

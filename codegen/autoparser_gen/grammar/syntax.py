@@ -207,8 +207,14 @@ class Syntax:
 
     def key(self, text: str) -> Expr:
         """A given key with its colon."""
-        spelled = self.string_literal(text) if self.literals.quoted_keys else Lit(text)
-        return seq(spelled, self.colon())
+        spelled: list[Expr] = [] if self.literals.quoted_keys else [Lit(text)]
+        if self._may_quote_keys():
+            spelled.append(self.string_literal(text))
+        return seq(alt(*spelled), self.colon())
+
+    def _may_quote_keys(self) -> bool:
+        """Whether keys have quotes, or may have: those of a nested object that is JSON."""
+        return self.literals.quoted_keys or self.literals.escapes
 
     def member(self, key: str, value: Expr) -> Expr:
         """A member of an object with a given key."""
@@ -217,14 +223,17 @@ class Syntax:
     def other_member(self, name: str, keys: Sequence[str], value: Expr) -> Expr:
         """A member with any key except these; such a key is written without escapes."""
         body = other_than(keys, KEY_CHAR)
-        quoted = (seq(quote, body, quote) for quote in self.literals.quotes)
-        key = self.builder.token(name, alt(*quoted) if self.literals.quoted_keys else body)
+        spelled = [] if self.literals.quoted_keys else [body]
+        if self._may_quote_keys():
+            spelled += [seq(quote, body, quote) for quote in self.literals.quotes]
+        key = self.builder.token(name, alt(*spelled))
         return seq(key, self.colon(), value)
 
     def _any_key(self) -> Expr:
         if self.literals.quoted_keys:
             return self.string()
-        return self.builder.token(self.prefix + "key", KEY)
+        key = self.builder.token(self.prefix + "key", KEY)
+        return alt(key, self.string()) if self._may_quote_keys() else key
 
     def _verbatim_string(self, name: str) -> Expr:
         choices = []
@@ -311,12 +320,13 @@ class Syntax:
             return self.word(value)
         if isinstance(value, dict):
             members = [seq(self.key(key), self.exactly(inner)) for key, inner in value.items()]
-            return self.braced(self._joined(members))
+            return self.braced(self.joined(members))
         if isinstance(value, list):
-            return self.bracketed(self._joined([self.exactly(item) for item in value]))
+            return self.bracketed(self.joined([self.exactly(item) for item in value]))
         return Lit(json.dumps(value))
 
-    def _joined(self, items: list[Expr]) -> Expr:
+    def joined(self, items: list[Expr]) -> Expr:
+        """Members or items with commas between them."""
         joined: list[Expr] = []
         for item in items:
             joined.extend((self.comma(), item) if joined else (item,))

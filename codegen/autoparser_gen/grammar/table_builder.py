@@ -6,11 +6,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from autoparser_gen.analysis.model import Analysis
+from autoparser_gen.analysis.model import SAME_KEY, SAME_NAME, Analysis
 from autoparser_gen.emit.skeletons.tables import Go, Region
 from autoparser_gen.errors import GrammarError
+from autoparser_gen.grammar.markup import pieces
 
 SPACE = " \t\r\n"
+
+# What a closer may repeat, and the field that reads it.
+_REPEATED = {SAME_NAME: "same name", SAME_KEY: "same key"}
 
 
 @dataclass(frozen=True)
@@ -78,12 +82,16 @@ class Builder:
         return name
 
     def markers_of(self, name: str, text: str, path: str) -> list[str]:
-        """Constants for each marker in a run of markup."""
+        """Constants for each marker in a run of markup; what it repeats of the call is itself."""
         parts = tokens(text)
         if len(parts) > 1 and parts[0] == separated(self.analysis.end_of_turn)[1]:
             parts = [separated(text)[1]]  # only what follows tells it from the end of turn
+        parts = [piece for part in parts for piece in pieces(part)]
         names = [name if i == 0 else f"{name}_{i + 1}" for i in range(len(parts))]
-        return [self.marker(n, part, path) for n, part in zip(names, parts, strict=True)]
+        return [
+            part if part in _REPEATED else self.marker(n, part, path)
+            for n, part in zip(names, parts, strict=True)
+        ]
 
     def region(self, name: str, region: Region, rows: Rows | None = None) -> str:
         self.regions[name] = region
@@ -91,12 +99,19 @@ class Builder:
         return name
 
     def chain(self, names: list[str], go: Go, prefix: str, otherwise: str = "") -> Rows:
-        """Rows that expect one marker after the other and then take `go`; gaps in between."""
+        """Rows that expect one marker after the other and then take `go`; gaps in between.
+
+        What a marker repeats is a field between the pieces of it.
+        """
         *first, last = names
         rows = {last: go._replace(opens=go.opens and not first)}
         for number in range(len(first), 0, -1):
-            name = f"{prefix}_{number}"
-            self.region(name, Region("gap", otherwise=otherwise), rows)
+            if names[number] in _REPEATED:
+                rows = {first[number - 1]: Go(f"{prefix}_{number + 1}")}
+                continue
+            name, repeated = f"{prefix}_{number}", _REPEATED.get(first[number - 1], "")
+            kind = Region("field", repeated) if repeated else Region("gap")
+            self.region(name, kind._replace(otherwise=otherwise), rows)
             rows = {first[number - 1]: Go(name)}
         marker = names[0]
         return {marker: rows[marker]._replace(opens=go.opens, before=go.before)}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from autoparser_gen.analysis.model import CallIdPosition, ToolMode, ValueSyntax
+from autoparser_gen.analysis.model import SAME_KEY, SAME_NAME, CallIdPosition, ToolMode, ValueSyntax
 from autoparser_gen.emit.skeletons.tables import Go, Region
+from autoparser_gen.grammar.markup import is_named_tag
 from autoparser_gen.grammar.table_builder import (
     SPACE,
     Builder,
@@ -48,7 +49,7 @@ class Calls:
             self._json_native()
         elif self.format.mode is ToolMode.TAG_WITH_JSON:
             self._tagged_name(self.json_arguments)
-        elif "{key}" in self.arguments.value_suffix:
+        elif self.arguments.value_syntax is ValueSyntax.NESTED_TAGS:
             self._tagged_name(partial(tree_arguments, self))
         elif self.format.mode is ToolMode.TAG_WITH_TAGGED:
             self._tagged_name(self.tagged_arguments)
@@ -216,6 +217,10 @@ class Calls:
             self.begin("CALL_START", start + call_id.prefix, "tools.format.per_call_start", "id")
             return
         self.begin("CALL_START", start + prefix, "tools.format.per_call_start", "name")
+        if is_named_tag(build.analysis.tools):
+            bare, (bracket,) = not self.section, self.openers
+            build.region("tag", Region("gap"), {bracket: Go("name")})
+            self.openers = {bracket: Go("tag", opens=True, bare=bare, stays=not bare, inline=bare)}
         if (
             len(self.openers) == 1
             and start.strip(SPACE)
@@ -234,8 +239,10 @@ class Calls:
         build = self.build
         prefix = build.markers_of("ID_PREFIX", self.call_id.prefix, "tools.call_id.prefix")
         suffix = build.markers_of("ID_SUFFIX", self.call_id.suffix, "tools.call_id.suffix")
-        go = self.build.only(following) or Go("after_name")
-        rows = build.chain(suffix, go, "id_suffix") if suffix else following
+        go = build.only(following)
+        if suffix and go is None:
+            go = Go(build.region("after_name", Region("gap"), following))
+        rows = build.chain(suffix, go, "id_suffix") if suffix and go else following
         build.region("id", Region("field", "id"), rows)
         return {**rows, **build.chain(prefix, Go("id"), "id_prefix")}  # an id may be missing
 
@@ -332,8 +339,9 @@ class Calls:
             PYTHON_WORDS=arguments.python_words,
             QUOTED_STRINGS=arguments.value_syntax is ValueSyntax.JSON,
         )
+        # Where nothing closes a value, it ends like one whose closer is missing.
         suffixes = (arguments.value_suffix, *arguments.other_value_suffixes)
-        for number, suffix in enumerate(suffixes):
+        for number, suffix in enumerate(filter(str.strip, suffixes)):
             build.transitions["value"].update(self._closer(suffix, number))
         ending = build.chain(closing, self.closed(), "value_close", "value") if closing else {}
         build.region(
@@ -343,13 +351,17 @@ class Calls:
 
     def _closer(self, suffix: str, number: int) -> Rows:
         """Rows for what ends a value, with the whitespace that is written before it and without."""
+        build = self.build
         before, core, _ = separated(suffix)
         path, end = "tools.arguments.value_suffix", f"_{number + 1}" if number else ""
-        closer = self.build.marker(f"VALUE_SUFFIX{end}", core, path)
-        rows = {closer: Go("value_end")}
+        closer = [build.marker(f"VALUE_SUFFIX{end}", core, path)]
+        if SAME_KEY in core:
+            closer = build.markers_of(f"VALUE_SUFFIX{end}", core, path)
+        rows = build.chain(closer, Go("value_end"), "value_suffix", "value")
         if before:
-            spaced = self.build.marker(f"VALUE_SUFFIX{end}_WITH_SPACE", before + core, path)
-            rows = {spaced: Go("value_end"), **rows}
+            text = before + build.markers[closer[0]].text
+            spaced = build.marker(f"VALUE_SUFFIX{end}_WITH_SPACE", text, path)
+            rows = {spaced: rows[closer[0]], **rows}
         return rows
 
     def _missing_closers(self, before: str, closing: list[str]) -> None:
@@ -359,7 +371,7 @@ class Calls:
         exact_key = (before or separated(arguments.separator)[0]) + arguments.name_prefix.strip(
             SPACE
         )
-        if not arguments.types:
+        if not arguments.types and re.search(r"\w", exact_key):
             after_key = build.marker(
                 "NEXT_VALUE", arguments.name_suffix + arguments.value_prefix, path
             )
@@ -370,6 +382,8 @@ class Calls:
             build.transitions["value"].setdefault(name, Go("next_key"))
         if closing:
             exact = (arguments.end + self.function.close + self.format.per_call_end).rstrip(SPACE)
+            if SAME_NAME in exact:
+                return
             name = build.marker("CLOSING", exact, "tools.format.per_call_end")
             build.region("unclosed", Region("gap", otherwise="value", ends=True))
             build.transitions["value"].setdefault(name, Go("unclosed"))

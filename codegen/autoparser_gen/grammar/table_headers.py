@@ -114,6 +114,7 @@ def _settings(build: Builder, headers: Headers) -> None:
         RECIPIENT=headers.recipient.strip(_SPACE),
         NAMESPACE=headers.namespace,
     )
+    build.settings.setdefault("NAME_IN_HEADER", False)
 
 
 def has_messages(analysis: Analysis) -> bool:

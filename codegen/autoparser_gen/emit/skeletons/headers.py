@@ -52,7 +52,9 @@ class Header(Decoder):
 
     def _begins_well(self) -> bool:
         """Whether the text so far may become a header."""
-        text = self._text.lstrip(_SPACE)
+        sizes = range(min(len(self._text), len(HEADER_END) - 1), 0, -1)
+        cut = next((size for size in sizes if self._text.endswith(HEADER_END[:size])), 0)
+        text = self._text[: len(self._text) - cut].lstrip(_SPACE)  # it may go on to the end marker
         if ROLE and (text.startswith(ROLE) or ROLE.startswith(text)):
             text = text[len(ROLE) :].lstrip(_SPACE)
         if "\n" in text or HEADER_START in text:
@@ -67,7 +69,7 @@ class Header(Decoder):
             self._text.rpartition(CHANNEL)[2].split() if CHANNEL and CHANNEL in self._text else ()
         )
         row = HEADER_WORDS.get(_word(channel[0]), "") if channel else ""
-        recipients = [self._text.strip()] if not RECIPIENT else self._text.split(RECIPIENT)[1:]
+        recipients = self._text.split(RECIPIENT)[1:] if RECIPIENT else [self._word_alone()]
         for recipient in map(_word, recipients):
             name = recipient.removeprefix(NAMESPACE)
             if recipient in HEADER_WORDS:
@@ -82,6 +84,10 @@ class Header(Decoder):
         self.name = self.name if row == "call" else ""
         named = bool(self.name) and _is_name(self.name)
         return bool(row) and (row != "call" or not NAME_IN_HEADER or named)
+
+    def _word_alone(self) -> str:
+        """The header's only word, behind the role where that is repeated."""
+        return re.sub(rf"^{re.escape(ROLE)}\b\s*", "", self._text.strip())
 
 
 def _word(text: str) -> str:

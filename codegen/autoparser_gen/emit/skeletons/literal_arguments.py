@@ -21,7 +21,7 @@ class LiteralArguments(Decoder):
     def __init__(self, parser: Parser) -> None:
         super().__init__(parser)
         ends = _call_ends(ARGUMENTS_CLOSER, ARGUMENTS_BEHIND)
-        self._literal = Literal(LITERAL_QUOTES, LITERAL_ESCAPES, ends)
+        self._literal = Literal(LITERAL_QUOTES, LITERAL_ESCAPES, ends, bare_keys=True)
 
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""

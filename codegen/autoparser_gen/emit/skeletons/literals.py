@@ -292,10 +292,11 @@ class Literal:
     """One literal, read as it comes in and written as JSON text; no recursion on its depth.
 
     `done` once it is closed, a number by the first character behind it. Set `final` when no text
-    will follow. With `escapes` it is Python's. Without, `quotes` may be any texts, keys need none,
-    and a quote may be missing: a closing one before the next key, or before all closers with one of
-    `behind`, which are steps as in VerbatimString. With `follows`, which see there, nothing is
-    escaped in a literal that is a string in the first of the quotes.
+    will follow. With `escapes` it is Python's, and with `bare_keys` keys need no quotes. Without,
+    `quotes` may be any texts, keys need none, and a quote may be missing: a closing one before the
+    next key, or before all closers with one of `behind`, which are steps as in VerbatimString. With
+    `follows`, which see there, nothing is escaped in a literal that is a string in the first of the
+    quotes.
     """
 
     def __init__(
@@ -304,12 +305,14 @@ class Literal:
         escapes: bool = True,
         behind: tuple[tuple[str, ...], ...] = (),
         follows: re.Pattern[str] | None = None,
+        bare_keys: bool = False,
     ) -> None:
         self.done = False
         self.failed = False
         self.final = False
         self._quotes = quotes
         self._escapes = escapes
+        self._bare_keys = bare_keys or not escapes
         self._behind = behind
         self._follows = follows
         self._expect = "value"
@@ -383,7 +386,7 @@ class Literal:
         self._pieces.clear()
         if quote:
             self._open_string(quote, self._pieces, ":")
-        elif self._escapes or not _BARE_KEY.fullmatch(char):
+        elif not (self._bare_keys and _BARE_KEY.fullmatch(char)):
             self.failed = True
         else:
             self._expect = "bare key"

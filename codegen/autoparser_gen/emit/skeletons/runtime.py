@@ -219,6 +219,7 @@ class _Call:
         self.keys: set[str] = set()  # arguments in markup that are there already
         self.key = ""  # the one whose value is being read
         self.type = ""  # the type that the markup gives it
+        self.unlisted = False  # no marker begins it, and the names that it may have are not known
 
 
 class _Row:
@@ -229,6 +230,7 @@ class _Row:
         self.target = target
         self.before, self.opens, self.closes = go.before, go.opens, go.closes
         self.bare = go.bare
+        self.at_line_start = go.bare and not go.inline
         self.stays = go.stays or go.bare
         # With `reasoning=False`, what borders on reasoning stays in the content.
         self.as_text = not place.splits and "reasoning" in (place.collects, target.collects)
@@ -325,8 +327,10 @@ class _Search:
 
     def __init__(self, rows: Iterable[_Row]) -> None:
         rows = [row for row in rows if row.marker]
-        self.markers = sorted((r.marker for r in rows if not r.bare), key=len, reverse=True)
-        self.bare = [row.marker for row in rows if row.bare]
+        self.markers = sorted(
+            (r.marker for r in rows if not r.at_line_start), key=len, reverse=True
+        )
+        self.bare = [row.marker for row in rows if row.at_line_start]
         self.longest = max(map(len, self.markers), default=0)
         self.at = re.compile("|".join(map(re.escape, [*self.bare, *self.markers])) or r"(?!)")
         firsts = "".join(sorted({re.escape(m[0]) for m in self.markers}))
@@ -741,10 +745,10 @@ class Parser:
         stop = found[0] if found else search.hold(self._buffer, start, end)
         if found and not final and search.begins(self._buffer, stop, end):
             found = None  # a longer marker may stand there
-        if start == self._from:
+        if start == self._from and not self._undecided:
             self._from = start = _past_space(self._buffer, start, stop)
         if not self._spaced:
-            chars = _KEY if place.collects == "key" else _NAME
+            chars = _KEY if place.collects.endswith("key") else _NAME
             start = _match_end(chars, self._buffer, start, stop)
             self._spaced = start < stop
         if self._spaced:
@@ -755,10 +759,11 @@ class Parser:
         if not found:
             return self._fall_back() if final and self._undecided else False
         text = self._buffer[self._from : stop].strip(_SPACE)
-        if place.collects == "key":
+        if place.collects.endswith("key"):
             text = _key_text(text)
         row = place.rows[found[1]]
         missing = not text and place.collects != "id"
+        missing = missing or (self._undecided and len(text) < stop - self._from)  # it is text
         if missing or (place.collects == "key" and text in self.call.keys):
             return self._fail(stop)
         if self._undecided and not row.in_value:
@@ -954,13 +959,17 @@ class Parser:
 
     def _is_unnamed(self) -> bool:
         """Whether what looked like the beginning of a call has no marker and no name: it is text."""
-        return self.bare and (self._call is None or not self._call.name)
+        call = self._call
+        unsure = call is None or not call.name or (call.unlisted and not call.arguments)
+        return self.bare and unsure
 
     def _refuse(self, at: int) -> None:
         rows = [marker for marker in self._place.rows if marker]
         expected = " or ".join(map(repr, rows)) or self._place.name
         if self._place.kind == "field" and self._place.search.at.match(self._buffer, at):
-            expected = f"a new {self._place.collects}"  # it is empty, or was there before
+            # A key is empty, or was there before; a closer has another name than its opener.
+            same = self._place.collects.startswith("same ")
+            expected = f"{'the' if same else 'a new'} {self._place.collects}"
         if self._decoder is not None:
             expected = self._decoder.expected
         end = at == len(self._buffer)
@@ -1057,7 +1066,8 @@ class Parser:
         """A field has been read; False where the call cannot be with it."""
         call = self.call
         if collects == "name":
-            return self.call_name(text, announce=target.collects != "id")
+            call.unlisted = self.bare and self.schemas is None
+            return self.call_name(text, announce=target.collects != "id" and not call.unlisted)
         if collects == "named_id":
             call.id = text
             return self.call_name(_name_in_id(text, self.schemas))
@@ -1067,6 +1077,10 @@ class Parser:
                 self._announce(call)
         elif collects == "type":
             call.type = text
+        elif collects == "same name":
+            return text == call.name
+        elif collects == "same key":
+            return text == call.key
         elif collects == "key":
             opening = ", " if call.keys else "{"
             call.keys.add(text)

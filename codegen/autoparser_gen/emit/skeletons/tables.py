@@ -11,7 +11,8 @@ class Region(NamedTuple):
     """A state of the parser: what the text in it is, and how it is read."""
 
     kind: str  # text, gap, field, raw, data or end
-    collects: str = ""  # content, reasoning, name, id, key, type, value, arguments, calls, header
+    # content, reasoning, name, id, key, type, value, arguments, calls, header, same name or key
+    collects: str = ""
     otherwise: str = ""  # where reading goes on when nothing fits: the text was that region's
     ends: bool = False  # the text may end here: the call is complete without a further marker
     trim: str = ""  # whitespace that the chat template writes between a value and its closer
@@ -27,6 +28,7 @@ class Go(NamedTuple):
     closes: bool = False  # the call in progress is complete
     stays: bool = False  # the marker is left for the next region to read
     bare: bool = False  # so, and it is no more than the call's first character: at a line's start
+    inline: bool = False  # bare, but anywhere in a line
 
 
 # ==== End tables block ====
