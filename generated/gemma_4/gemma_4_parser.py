@@ -89,7 +89,8 @@ class Region(NamedTuple):
     """A state of the parser: what the text in it is, and how it is read."""
 
     kind: str  # text, gap, field, raw, data or end
-    collects: str = ""  # content, reasoning, name, id, key, type, value, arguments, calls, header
+    # content, reasoning, name, id, key, type, value, arguments, calls, header, same name or key
+    collects: str = ""
     otherwise: str = ""  # where reading goes on when nothing fits: the text was that region's
     ends: bool = False  # the text may end here: the call is complete without a further marker
     trim: str = ""  # whitespace that the chat template writes between a value and its closer
@@ -105,6 +106,7 @@ class Go(NamedTuple):
     closes: bool = False  # the call in progress is complete
     stays: bool = False  # the marker is left for the next region to read
     bare: bool = False  # so, and it is no more than the call's first character: at a line's start
+    inline: bool = False  # bare, but anywhere in a line
 
 
 # ==== End tables block ====
@@ -305,7 +307,10 @@ class Decoder:
         return False
 
     def passes(self) -> _SearchIn | None:
-        """A piece in which this search finds nothing is arguments' JSON text, and changes no more."""
+        """What finds nothing in a piece that is all arguments' JSON text, and has read it then.
+
+        Where it finds something, `read` must be called with the same piece.
+        """
         return None
 
 
@@ -331,6 +336,7 @@ class _Call:
         self.keys: set[str] = set()  # arguments in markup that are there already
         self.key = ""  # the one whose value is being read
         self.type = ""  # the type that the markup gives it
+        self.unlisted = False  # no marker begins it, and the names that it may have are not known
 
 
 class _Row:
@@ -341,6 +347,7 @@ class _Row:
         self.target = target
         self.before, self.opens, self.closes = go.before, go.opens, go.closes
         self.bare = go.bare
+        self.at_line_start = go.bare and not go.inline
         self.stays = go.stays or go.bare
         # With `reasoning=False`, what borders on reasoning stays in the content.
         self.as_text = not place.splits and "reasoning" in (place.collects, target.collects)
@@ -437,8 +444,10 @@ class _Search:
 
     def __init__(self, rows: Iterable[_Row]) -> None:
         rows = [row for row in rows if row.marker]
-        self.markers = sorted((r.marker for r in rows if not r.bare), key=len, reverse=True)
-        self.bare = [row.marker for row in rows if row.bare]
+        self.markers = sorted(
+            (r.marker for r in rows if not r.at_line_start), key=len, reverse=True
+        )
+        self.bare = [row.marker for row in rows if row.at_line_start]
         self.longest = max(map(len, self.markers), default=0)
         self.at = re.compile("|".join(map(re.escape, [*self.bare, *self.markers])) or r"(?!)")
         firsts = "".join(sorted({re.escape(m[0]) for m in self.markers}))
@@ -675,6 +684,12 @@ class Parser:
             self._read(chunk)
         elif self._passes is not None and self._passes(chunk) is None:
             held.append(chunk)
+            call = self._call
+            if call is not None and call.index is not None and self._draft is None:
+                if self._max_arguments is not None:
+                    self._limit_arguments(call, chunk)
+                call.arguments.append(chunk)
+                return [_new(Delta, ("", "", call.index, None, "", chunk, False, ""))]
             self.call_arguments(chunk)
         else:  # what `_read_data` or `_read_raw` does, without the buffer
             at = decoder.read(chunk, 0, len(chunk))
@@ -847,10 +862,10 @@ class Parser:
         stop = found[0] if found else search.hold(self._buffer, start, end)
         if found and not final and search.begins(self._buffer, stop, end):
             found = None  # a longer marker may stand there
-        if start == self._from:
+        if start == self._from and not self._undecided:
             self._from = start = _past_space(self._buffer, start, stop)
         if not self._spaced:
-            chars = _KEY if place.collects == "key" else _NAME
+            chars = _KEY if place.collects.endswith("key") else _NAME
             start = _match_end(chars, self._buffer, start, stop)
             self._spaced = start < stop
         if self._spaced:
@@ -861,10 +876,11 @@ class Parser:
         if not found:
             return self._fall_back() if final and self._undecided else False
         text = self._buffer[self._from : stop].strip(_SPACE)
-        if place.collects == "key":
+        if place.collects.endswith("key"):
             text = _key_text(text)
         row = place.rows[found[1]]
         missing = not text and place.collects != "id"
+        missing = missing or (self._undecided and len(text) < stop - self._from)  # it is text
         if missing or (place.collects == "key" and text in self.call.keys):
             return self._fail(stop)
         if self._undecided and not row.in_value:
@@ -1060,13 +1076,17 @@ class Parser:
 
     def _is_unnamed(self) -> bool:
         """Whether what looked like the beginning of a call has no marker and no name: it is text."""
-        return self.bare and (self._call is None or not self._call.name)
+        call = self._call
+        unsure = call is None or not call.name or (call.unlisted and not call.arguments)
+        return self.bare and unsure
 
     def _refuse(self, at: int) -> None:
         rows = [marker for marker in self._place.rows if marker]
         expected = " or ".join(map(repr, rows)) or self._place.name
         if self._place.kind == "field" and self._place.search.at.match(self._buffer, at):
-            expected = f"a new {self._place.collects}"  # it is empty, or was there before
+            # A key is empty, or was there before; a closer has another name than its opener.
+            same = self._place.collects.startswith("same ")
+            expected = f"{'the' if same else 'a new'} {self._place.collects}"
         if self._decoder is not None:
             expected = self._decoder.expected
         end = at == len(self._buffer)
@@ -1163,7 +1183,8 @@ class Parser:
         """A field has been read; False where the call cannot be with it."""
         call = self.call
         if collects == "name":
-            return self.call_name(text, announce=target.collects != "id")
+            call.unlisted = self.bare and self.schemas is None
+            return self.call_name(text, announce=target.collects != "id" and not call.unlisted)
         if collects == "named_id":
             call.id = text
             return self.call_name(_name_in_id(text, self.schemas))
@@ -1173,6 +1194,10 @@ class Parser:
                 self._announce(call)
         elif collects == "type":
             call.type = text
+        elif collects == "same name":
+            return text == call.name
+        elif collects == "same key":
+            return text == call.key
         elif collects == "key":
             opening = ", " if call.keys else "{"
             call.keys.add(text)
@@ -1779,10 +1804,11 @@ class Literal:
     """One literal, read as it comes in and written as JSON text; no recursion on its depth.
 
     `done` once it is closed, a number by the first character behind it. Set `final` when no text
-    will follow. With `escapes` it is Python's. Without, `quotes` may be any texts, keys need none,
-    and a quote may be missing: a closing one before the next key, or before all closers with one of
-    `behind`, which are steps as in VerbatimString. With `follows`, which see there, nothing is
-    escaped in a literal that is a string in the first of the quotes.
+    will follow. With `escapes` it is Python's, and with `bare_keys` keys need no quotes. Without,
+    `quotes` may be any texts, keys need none, and a quote may be missing: a closing one before the
+    next key, or before all closers with one of `behind`, which are steps as in VerbatimString. With
+    `follows`, which see there, nothing is escaped in a literal that is a string in the first of the
+    quotes.
     """
 
     def __init__(
@@ -1791,12 +1817,14 @@ class Literal:
         escapes: bool = True,
         behind: tuple[tuple[str, ...], ...] = (),
         follows: re.Pattern[str] | None = None,
+        bare_keys: bool = False,
     ) -> None:
         self.done = False
         self.failed = False
         self.final = False
         self._quotes = quotes
         self._escapes = escapes
+        self._bare_keys = bare_keys or not escapes
         self._behind = behind
         self._follows = follows
         self._expect = "value"
@@ -1870,7 +1898,7 @@ class Literal:
         self._pieces.clear()
         if quote:
             self._open_string(quote, self._pieces, ":")
-        elif self._escapes or not _BARE_KEY.fullmatch(char):
+        elif not (self._bare_keys and _BARE_KEY.fullmatch(char)):
             self.failed = True
         else:
             self._expect = "bare key"
@@ -2038,7 +2066,7 @@ class LiteralArguments(Decoder):
     def __init__(self, parser: Parser) -> None:
         super().__init__(parser)
         ends = _call_ends(ARGUMENTS_CLOSER, ARGUMENTS_BEHIND)
-        self._literal = Literal(LITERAL_QUOTES, LITERAL_ESCAPES, ends)
+        self._literal = Literal(LITERAL_QUOTES, LITERAL_ESCAPES, ends, bare_keys=True)
 
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""

@@ -75,7 +75,8 @@ class Region(NamedTuple):
     """A state of the parser: what the text in it is, and how it is read."""
 
     kind: str  # text, gap, field, raw, data or end
-    collects: str = ""  # content, reasoning, name, id, key, type, value, arguments, calls, header
+    # content, reasoning, name, id, key, type, value, arguments, calls, header, same name or key
+    collects: str = ""
     otherwise: str = ""  # where reading goes on when nothing fits: the text was that region's
     ends: bool = False  # the text may end here: the call is complete without a further marker
     trim: str = ""  # whitespace that the chat template writes between a value and its closer
@@ -91,6 +92,7 @@ class Go(NamedTuple):
     closes: bool = False  # the call in progress is complete
     stays: bool = False  # the marker is left for the next region to read
     bare: bool = False  # so, and it is no more than the call's first character: at a line's start
+    inline: bool = False  # bare, but anywhere in a line
 
 
 # ==== End tables block ====
@@ -277,7 +279,10 @@ class Decoder:
         return False
 
     def passes(self) -> _SearchIn | None:
-        """A piece in which this search finds nothing is arguments' JSON text, and changes no more."""
+        """What finds nothing in a piece that is all arguments' JSON text, and has read it then.
+
+        Where it finds something, `read` must be called with the same piece.
+        """
         return None
 
 
@@ -303,6 +308,7 @@ class _Call:
         self.keys: set[str] = set()  # arguments in markup that are there already
         self.key = ""  # the one whose value is being read
         self.type = ""  # the type that the markup gives it
+        self.unlisted = False  # no marker begins it, and the names that it may have are not known
 
 
 class _Row:
@@ -313,6 +319,7 @@ class _Row:
         self.target = target
         self.before, self.opens, self.closes = go.before, go.opens, go.closes
         self.bare = go.bare
+        self.at_line_start = go.bare and not go.inline
         self.stays = go.stays or go.bare
         # With `reasoning=False`, what borders on reasoning stays in the content.
         self.as_text = not place.splits and "reasoning" in (place.collects, target.collects)
@@ -409,8 +416,10 @@ class _Search:
 
     def __init__(self, rows: Iterable[_Row]) -> None:
         rows = [row for row in rows if row.marker]
-        self.markers = sorted((r.marker for r in rows if not r.bare), key=len, reverse=True)
-        self.bare = [row.marker for row in rows if row.bare]
+        self.markers = sorted(
+            (r.marker for r in rows if not r.at_line_start), key=len, reverse=True
+        )
+        self.bare = [row.marker for row in rows if row.at_line_start]
         self.longest = max(map(len, self.markers), default=0)
         self.at = re.compile("|".join(map(re.escape, [*self.bare, *self.markers])) or r"(?!)")
         firsts = "".join(sorted({re.escape(m[0]) for m in self.markers}))
@@ -647,6 +656,12 @@ class Parser:
             self._read(chunk)
         elif self._passes is not None and self._passes(chunk) is None:
             held.append(chunk)
+            call = self._call
+            if call is not None and call.index is not None and self._draft is None:
+                if self._max_arguments is not None:
+                    self._limit_arguments(call, chunk)
+                call.arguments.append(chunk)
+                return [_new(Delta, ("", "", call.index, None, "", chunk, False, ""))]
             self.call_arguments(chunk)
         else:  # what `_read_data` or `_read_raw` does, without the buffer
             at = decoder.read(chunk, 0, len(chunk))
@@ -819,10 +834,10 @@ class Parser:
         stop = found[0] if found else search.hold(self._buffer, start, end)
         if found and not final and search.begins(self._buffer, stop, end):
             found = None  # a longer marker may stand there
-        if start == self._from:
+        if start == self._from and not self._undecided:
             self._from = start = _past_space(self._buffer, start, stop)
         if not self._spaced:
-            chars = _KEY if place.collects == "key" else _NAME
+            chars = _KEY if place.collects.endswith("key") else _NAME
             start = _match_end(chars, self._buffer, start, stop)
             self._spaced = start < stop
         if self._spaced:
@@ -833,10 +848,11 @@ class Parser:
         if not found:
             return self._fall_back() if final and self._undecided else False
         text = self._buffer[self._from : stop].strip(_SPACE)
-        if place.collects == "key":
+        if place.collects.endswith("key"):
             text = _key_text(text)
         row = place.rows[found[1]]
         missing = not text and place.collects != "id"
+        missing = missing or (self._undecided and len(text) < stop - self._from)  # it is text
         if missing or (place.collects == "key" and text in self.call.keys):
             return self._fail(stop)
         if self._undecided and not row.in_value:
@@ -1032,13 +1048,17 @@ class Parser:
 
     def _is_unnamed(self) -> bool:
         """Whether what looked like the beginning of a call has no marker and no name: it is text."""
-        return self.bare and (self._call is None or not self._call.name)
+        call = self._call
+        unsure = call is None or not call.name or (call.unlisted and not call.arguments)
+        return self.bare and unsure
 
     def _refuse(self, at: int) -> None:
         rows = [marker for marker in self._place.rows if marker]
         expected = " or ".join(map(repr, rows)) or self._place.name
         if self._place.kind == "field" and self._place.search.at.match(self._buffer, at):
-            expected = f"a new {self._place.collects}"  # it is empty, or was there before
+            # A key is empty, or was there before; a closer has another name than its opener.
+            same = self._place.collects.startswith("same ")
+            expected = f"{'the' if same else 'a new'} {self._place.collects}"
         if self._decoder is not None:
             expected = self._decoder.expected
         end = at == len(self._buffer)
@@ -1135,7 +1155,8 @@ class Parser:
         """A field has been read; False where the call cannot be with it."""
         call = self.call
         if collects == "name":
-            return self.call_name(text, announce=target.collects != "id")
+            call.unlisted = self.bare and self.schemas is None
+            return self.call_name(text, announce=target.collects != "id" and not call.unlisted)
         if collects == "named_id":
             call.id = text
             return self.call_name(_name_in_id(text, self.schemas))
@@ -1145,6 +1166,10 @@ class Parser:
                 self._announce(call)
         elif collects == "type":
             call.type = text
+        elif collects == "same name":
+            return text == call.name
+        elif collects == "same key":
+            return text == call.key
         elif collects == "key":
             opening = ", " if call.keys else "{"
             call.keys.add(text)
@@ -1483,10 +1508,32 @@ _SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true
 _SCALAR_TOKEN = re.compile(rf"(?:{_SCALAR.pattern})(?=[ \t\r\n,\]}}])")
 # Escapes and what stands between them. The repetition has a limit because `re` needs memory for each round.
 _SPECIAL = re.compile(r'["\\\x00-\x1f]')  # what is no plain character of a string
+_find_special = _SPECIAL.search
 _ESCAPES_RUN = re.compile(rf'(?:{_STRING_RUN}\\["\\/bfnrt]){{0,99}}{_STRING_RUN}')
 _SIMPLE_ESCAPES = frozenset('"\\/bfnrt')
 _WORDS = {"t": "true", "f": "false", "n": "null"}
-_IN_PIECES = ("string", "number", "word", "escape")  # what is read piece by piece
+_IN_PIECES = ("string", "key string", "word", "escape", *_NUMBER)  # what is read piece by piece
+_ENDED = frozenset(["comma", *filter(str.istitle, _NUMBER)])  # a value has ended, or may end here
+_SHORT_PIECE = 16  # characters; longer ones are read by the patterns above
+
+
+def _json_steps() -> dict[str, dict[str, str]]:
+    """What is expected -> a character -> what is expected then, where no more than that changes."""
+    rows = {expect: dict.fromkeys(_SPACE, expect) for expect in ("key", "key or }", "comma")}
+    rows[":"] = dict.fromkeys(_SPACE, ":") | {":": "value"}
+    for state, following in _NUMBER.items():
+        spaces = dict.fromkeys(_SPACE, "comma") if state in _ENDED else {}
+        digits = {c: following[kind] for c, kind in _NUMBER_CLASS.items() if kind in following}
+        rows[state] = spaces | digits
+    for expect in ("value", "value or ]"):
+        rows[expect] = dict.fromkeys(_SPACE, expect) | {'"': "string"} | rows["start"]
+    plain = [char for char in map(chr, range(ord(" "), 127)) if char not in '"\\']
+    rows["key string"] = dict.fromkeys(plain, "key string")
+    rows["string"] = dict.fromkeys(plain, "string") | {'"': "comma"}
+    return rows | {"word": {}, "escape": {}}
+
+
+_STEPS = _json_steps()
 
 
 def _refuse(text: str) -> Any:
@@ -1539,11 +1586,12 @@ class JsonValue:
         self._expect = "value"
         self._key: list[str] | None = None  # pieces of the key being read
         self._word = ""  # what is left of true, false or null
-        self._number = ""
+        self._ahead = 0  # how much of the next text has been read already
         self._hex = 0  # digits that are left of a \u escape
 
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
+        at, self._ahead = at + self._ahead, 0
         if not self.kind:
             at = _past_space(text, at, end)
             if at < end:
@@ -1552,9 +1600,9 @@ class JsonValue:
                     self.done = True
                     return close
         while at < end and not self.done and not self.failed:
-            if self._expect == "string":
+            if self._expect in ("string", "key string"):
                 at = self._read_string(text, at, end)
-            elif self._expect == "number":
+            elif self._expect in _NUMBER:
                 at = self._read_number(text, at)
             elif self._expect in ("word", "escape"):
                 at += self._take(text[at])
@@ -1562,9 +1610,48 @@ class JsonValue:
                 at = self._read_structure(text, at, end)
         return at
 
-    def passes(self) -> _SearchIn | None:
-        """See Decoder."""
-        return _SPECIAL.search if self._expect == "string" and self._key is None else None
+    def passes(self, piece: str) -> int | None:
+        """See Decoder: None where a piece has been read, else how much of it."""
+        if self._expect == "string":
+            found = _find_special(piece)
+            if found is None:
+                return None
+            if found.group() == "\\":
+                return 0
+        if not 0 < len(piece) <= _SHORT_PIECE or not self._stack:
+            return 0
+        size = self._read_steps(piece)
+        if size == len(piece):
+            return None
+        self._ahead = size
+        return size
+
+    def _read_steps(self, piece: str) -> int:
+        """Read a short piece up to what needs a closer look; returns how much that is."""
+        expect, stack, steps, key_from = self._expect, self._stack, _STEPS, 0
+        for at, char in enumerate(piece):
+            following = steps[expect].get(char)
+            if following is not None:
+                expect = following
+            elif char == "," and expect in _ENDED:
+                expect = "value" if stack[-1] is None else "key"
+            elif char == '"' and expect in ("key", "key or }"):
+                expect, key_from, self._key = "key string", at + 1, []
+            elif char == '"' and expect == "key string" and self._close_key(piece[key_from:at]):
+                expect = ":"
+            elif char in "{[" and expect in ("value", "value or ]"):
+                stack.append(set() if char == "{" else None)
+                expect = "key or }" if char == "{" else "value or ]"
+            elif char in "]}" and len(stack) > 1 and self._closes(char, expect):
+                stack.pop()
+                expect = "comma"
+            else:
+                piece = piece[:at]
+                break
+        if expect == "key string" and self._key is not None:
+            self._key.append(piece[key_from:])
+        self._expect = expect
+        return len(piece)
 
     def _read_structure(self, text: str, at: int, end: int) -> int:
         """Punctuation and whole tokens, up to a token that is read piece by piece."""
@@ -1605,16 +1692,20 @@ class JsonValue:
             self._expect = "value"
             return whole.end() if self._add_key(whole[1]) else whole.end(1)
         self.failed = text[at] != '"'
-        self._key, self._expect = [], "string"
+        self._key, self._expect = [], "key string"
         return at if self.failed else at + 1
 
     def _take_closer(self, char: str) -> bool:
-        fits = self._expect == "comma" or self._expect.endswith(char)
-        if not fits or not self._stack or char != ("]" if self._stack[-1] is None else "}"):
+        if not self._stack or not self._closes(char, self._expect):
             return False
         self._stack.pop()
         self._close()
         return True
+
+    def _closes(self, char: str, expect: str) -> bool:
+        """Whether the innermost container may close so."""
+        fits = expect in _ENDED or expect.endswith(char)
+        return fits and char == ("]" if self._stack[-1] is None else "}")
 
     def _take(self, char: str) -> bool:
         """Take one character of a word or an escape."""
@@ -1641,8 +1732,7 @@ class JsonValue:
         elif char in _WORDS:
             self._word, self._expect = _WORDS[char][1:], "word"
         elif char == "-" or char.isascii() and char.isdigit():
-            self._number = _NUMBER["start"][_NUMBER_CLASS[char]]
-            self._expect = "number"
+            self._expect = _NUMBER["start"][_NUMBER_CLASS[char]]
         else:
             return False
         return True
@@ -1670,10 +1760,15 @@ class JsonValue:
         elif self._key is None:
             self._close()
         else:
-            key = _string('"' + "".join(self._key) + '"')
-            self._key, self._expect = None, ":"
-            return stop + 1 if self._add_key(key) else stop
+            self._expect = ":"
+            return stop + 1 if self._close_key("") else stop
         return stop + 1
+
+    def _close_key(self, text: str) -> bool:
+        """A key that has been read piece by piece ends with this text."""
+        key = _string('"' + "".join(self._key or ()) + text + '"')
+        self._key = None
+        return self._add_key(key)
 
     def _add_key(self, key: str) -> bool:
         """A key that stands twice makes the object invalid."""
@@ -1694,15 +1789,15 @@ class JsonValue:
             self._hex = 4 if char == "u" else 0
             fits = char == "u" or char in _SIMPLE_ESCAPES
         if not self._hex:
-            self._expect = "string"
+            self._expect = "string" if self._key is None else "key string"
         return fits
 
     def _read_number(self, text: str, at: int) -> int:
         char = _NUMBER_CLASS.get(text[at], "")
-        if char in _NUMBER[self._number]:
-            self._number = _NUMBER[self._number][char]
+        if char in _NUMBER[self._expect]:
+            self._expect = _NUMBER[self._expect][char]
             return at + 1
-        if self._number[0].islower():
+        if self._expect not in _ENDED:
             self.failed = True
         else:
             self._close()
@@ -1741,7 +1836,7 @@ class JsonArguments(Decoder):
 
     def passes(self) -> _SearchIn | None:
         """See Decoder."""
-        return self._value.passes()
+        return self._value.passes
 
 
 # ==== End JSON block ====
@@ -1827,7 +1922,7 @@ class JsonCalls(Decoder):
 
     def passes(self) -> _SearchIn | None:
         """See Decoder."""
-        return None if self._arguments is None else self._arguments.passes()
+        return None if self._arguments is None else self._arguments.passes
 
     def _take(self, text: str, at: int, end: int) -> int:
         """Take what stands here of the call's own structure; returns the index behind it."""
