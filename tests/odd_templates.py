@@ -184,6 +184,13 @@ TEMPLATES = {
         + "{%- else -%}<s>{{ m.role }}<b>{{ m.content }}<e>{{ '\n' }}{%- endif -%}"
         + "{%- endfor -%}{%- if add_generation_prompt -%}<s>me{%- endif -%}"
     ),
+    "two closers behind a value": chat(
+        CONTENT
+        + calls(
+            f"<c><name>{{{{ c.name }}}}</name>~{EACH}<arg>~<key>{{{{ k }}}}</key>~<value>{RAW}</value>~"
+            "</arg>~{%- endfor -%}</c>"
+        )
+    ),
     "keys without quotes": chat(
         CONTENT
         + calls(

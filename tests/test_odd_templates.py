@@ -142,6 +142,12 @@ OUTPUTS = [
         "Hm",
         ONE,
     ),
+    (
+        "two closers behind a value",
+        "<c><name>f</name><arg><key>x</key><value>a</value> b</value></arg></c>",
+        *("", ""),
+        [("f", {"x": "a</value> b"})],
+    ),
     ("keys without quotes", "<js>f({x: 1});</js>", "", "", ONE),
     ("keys without quotes", '<js>f({"x": {"y": 1}});</js>', "", "", [("f", {"x": {"y": 1}})]),
     ("keys without quotes", '<js>f({x: {y: ["1"]}});</js>', "", "", [("f", {"x": {"y": ["1"]}})]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from autoparser_gen.analysis.model import SAME_KEY, SAME_NAME, CallIdPosition, ToolMode, ValueSyntax
+from autoparser_gen.analysis.model import SAME_NAME, CallIdPosition, ToolMode, ValueSyntax
 from autoparser_gen.emit.skeletons.tables import Go, Region
 from autoparser_gen.grammar.markup import is_named_tag
 from autoparser_gen.grammar.table_builder import (
@@ -354,9 +354,7 @@ class Calls:
         build = self.build
         before, core, _ = separated(suffix)
         path, end = "tools.arguments.value_suffix", f"_{number + 1}" if number else ""
-        closer = [build.marker(f"VALUE_SUFFIX{end}", core, path)]
-        if SAME_KEY in core:
-            closer = build.markers_of(f"VALUE_SUFFIX{end}", core, path)
+        closer = build.markers_of(f"VALUE_SUFFIX{end}", core, path)
         rows = build.chain(closer, Go("value_end"), "value_suffix", "value")
         if before:
             text = before + build.markers[closer[0]].text
