@@ -2534,7 +2534,9 @@ def _way(row: _Row) -> _Way | None:
     closers = [
         row for row in value.rows.values() if not row.target.ends and row.target.kind == "gap"
     ]
-    following = _Path(closers[0]) if closers else head
+    if not closers:  # nothing closes it, or what repeats the argument's name
+        return None
+    following = _Path(closers[0])
     cores = {_core(marker) for marker in value.rows}
     clear = head.is_clear and following.is_clear and following.value is value
     if not clear or not _none_begins_another(cores) or head.last is None or following.last is None:
