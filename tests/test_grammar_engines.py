@@ -44,10 +44,12 @@ CASES = (
 
 # Faults that are open, by test and format: these may fail.
 OPEN = {
-    ("test_accepted", "seed_oss"): "lists are rendered as Python's; the grammar wants JSON",
     ("test_accepted", "minicpm5"): "lists are rendered as Python's; the grammar wants JSON",
+    ("test_accepted", "seed_oss"): "lists are rendered as Python's; the grammar wants JSON",
     ("test_accepted", "muse_glimmer"): "llguidance takes other tokens where names repeat",
     ("test_agreement", "muse_glimmer"): "llguidance takes other tokens where names repeat",
+    ("test_sampled", "minimax_m3"): "without tools, a tag closes that was not opened",
+    ("test_agreement", "minimax_m3"): "without tools, a call's end in text reads in two ways",
 }
 
 

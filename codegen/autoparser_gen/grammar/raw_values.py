@@ -231,9 +231,10 @@ class MarkedValues:
         if core(opener) and core(behind) and not self.marks.types:
             yield (core(opener), _ANY_KEY, single_markers(behind)[0])
         format_ = self.tools.format
-        first = format_.per_call_start or self.tools.function.name_prefix
         closing = _stop(unclosed_before_end(self.tools))
-        following = (format_.section_start, first, format_.section_end) if closing else ()
+        openers = (format_.section_start, format_.per_call_start, self.tools.function.name_prefix)
+        ends = (self.analysis.end_of_turn, self.analysis.end_of_turn_after_calls)
+        following = (*openers, format_.section_end, *ends) if closing else ()
         yield from ((*closing, _stop(text)[0]) for text in following if core(text))
 
     def call_ends(self) -> tuple[Stop, ...]:
