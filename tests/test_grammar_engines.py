@@ -140,6 +140,9 @@ def test_accepted(subject: Subject) -> None:
 def test_sampled(subject: Subject) -> None:
     """Sampled outputs are read as calls that the tools permit."""
     faults = {text: _fault(subject, text) for text in _samples(subject)}
+    if subject.tool_set.tools is None:
+        # No grammar that is open to any name can say that each is another.
+        faults = {text: fault for text, fault in faults.items() if "a new key" not in fault}
     wrong = {text: fault for text, fault in faults.items() if fault}
     subject.result.samples, subject.result.misread = len(faults), len(wrong)
     assert not wrong

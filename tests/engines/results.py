@@ -60,7 +60,8 @@ Each format meets {sets} tool sets: {names}. A call is required.
 
 - **sampled** outputs are random, drawn by llama.cpp's own sampler under our GBNF; **read** are those of
   which the generated parser, with `strict=True`, makes calls of known tools with arguments that
-  `jsonschema` accepts.
+  `jsonschema` accepts. Where any argument may be written, outputs that give one twice are left out: no
+  grammar can forbid that.
 - **strings** are renderings of good and bad calls, sampled outputs, and mutants of both; **accepted** are
   those that all engines take; **same verdict** are those that llama.cpp, llguidance and lark (with both
   forms of the Lark file) all take, or all refuse.
