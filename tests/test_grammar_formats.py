@@ -144,12 +144,23 @@ CALLS: dict[str, tuple[str, str, str, list[str]]] = {
         ],
     ),
     "keys and values": (
-        "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value></arg_value> </tool_call> "
-        "x</arg_value>\n<arg_key>days</arg_key>\n<arg_value>2</arg_value>\n</tool_call>",
+        "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value></arg_value> x </tool_call> "
+        "y</arg_value>\n<arg_key>days</arg_key>\n<arg_value>2</arg_value>\n</tool_call>",
         "<tool_call>ping\n</tool_call>",
         "<tool_call>ping\n</tool_call>\n<tool_call>get_weather\n<arg_key>city</arg_key>\n"
         "<arg_value>R</arg_value>\n</tool_call>",
-        ["<tool_call>get_weather\n</tool_call>", "<tool_call>ping\n"],
+        [
+            "<tool_call>get_weather\n</tool_call>",
+            "<tool_call>ping\n",
+            # What a parser takes for the end of the call: with the value's closer, and without it.
+            "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value></arg_value> </tool_call> "
+            "x</arg_value>\n</tool_call>",
+            "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>R\n</tool_call>\n"
+            "<tool_call>x</arg_value>\n</tool_call>",
+            # The same of the next argument.
+            "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>R\n<arg_key>days</arg_key>"
+            "\n<arg_value>two</arg_value>\n</tool_call>",
+        ],
     ),
     "section of tags": (
         '<minimax:tool_call>\n<invoke name="get_weather">\n<parameter name="city">Rome</parameter>\n'

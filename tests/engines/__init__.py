@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import lark
 
@@ -40,22 +40,28 @@ def with_lark(text: str) -> Accepts:
     return accepts
 
 
-def engines(
-    grammar: ResponseGrammar, analysis: Analysis | None = None, names: Sequence[str] = ()
-) -> dict[str, Accepts]:
-    """The verdicts of every installed engine, each on the form that is printed for it."""
-    analysis = analysis or Analysis(source="", sha256="")
+def engine_forms(
+    grammar: ResponseGrammar, analysis: Analysis
+) -> dict[str, tuple[Callable[[str], Accepts], str]]:
+    """What loads a grammar into every installed engine, and the form that is printed for it."""
     portable = lark_printer.emit(analysis, grammar, [], portable=True)
-    found = {
-        "lark": with_lark(lark_printer.emit(analysis, grammar, [])),
-        "lark, portable": with_lark(portable),
+    found: dict[str, tuple[Callable[[str], Accepts], str]] = {
+        "lark": (with_lark, lark_printer.emit(analysis, grammar, [])),
+        "lark, portable": (with_lark, portable),
     }
     if HAVE_GUIDANCE:
         from engines import guidance
 
-        found["llguidance"] = guidance.Grammar(portable).accepts
+        found["llguidance"] = (lambda text: guidance.Grammar(text).accepts, portable)
     if HAVE_LLAMA_CPP:
         from engines import llama_cpp
 
-        found["llama.cpp"] = llama_cpp.Grammar(gbnf.emit(analysis, grammar, [])).accepts
-    return {name: found[name] for name in names or found if name in found}
+        printed = gbnf.emit(analysis, grammar, [])
+        found["llama.cpp"] = (lambda text: llama_cpp.Grammar(text).accepts, printed)
+    return found
+
+
+def engines(grammar: ResponseGrammar, analysis: Analysis | None = None) -> dict[str, Accepts]:
+    """The verdicts of every installed engine, each on the form that is printed for it."""
+    forms = engine_forms(grammar, analysis or Analysis(source="", sha256=""))
+    return {name: load(text) for name, (load, text) in forms.items()}

@@ -115,7 +115,7 @@ class _Response:
         prompt = {None: prompts.default, True: prompts.thinking, False: prompts.no_thinking}
         state = prompt_state(self.analysis, prompt[thinking])
         if calls_required:
-            return self._behind_reasoning(state, self.calls())
+            return self._behind_reasoning(state, self._required_calls())
         if self.schema is not None:
             return self._behind_reasoning(state, self._json_content_and_calls())
         if self._wrapped() and not self._may_be_plain() and not self.bare:
@@ -130,6 +130,17 @@ class _Response:
             return self._messages().calls(lazy=lazy)
         return self.call_rules.rule(self._after_calls())
 
+    def _required_calls(self) -> Expr:
+        """Calls, behind content's empty block where history shows one."""
+        opener = core(self.analysis.content.start)
+        joints = (
+            self.analysis.joints.get(f"{part}_to_call", "") for part in ("prompt", "reasoning")
+        )
+        if not self._wrapped() or not any(opener in joint for joint in joints):
+            return self.calls()
+        space = opt(margin(self.builder))
+        return seq(opt(seq(self._block(space), space)), self.calls())
+
     # ---- parts ----
 
     def _messages(self) -> Messages:
@@ -143,7 +154,9 @@ class _Response:
         Whitespace between them is a token of its own, so none of the others may begin with any: a
         lexer that takes the longest token could not tell which of both it is reading.
         """
-        space = opt(margin(self.builder))
+        # A call without a marker begins a line, and a carriage return ends none.
+        bare = Rep(chars(" \t\n"), 1, 8)
+        space = opt(self.builder.token("margin", bare) if self.bare else margin(self.builder))
         reasoning = self._reasoning(state, takes_space=False)
         if reasoning == EMPTY or state == "open":
             return seq(reasoning, space, rest)

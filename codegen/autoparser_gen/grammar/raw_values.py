@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Any
 
-from autoparser_gen.analysis.model import SAME_KEY, SAME_NAME, Analysis, LiteralSyntax, ValueSyntax
+from autoparser_gen.analysis.model import (
+    SAME_KEY,
+    SAME_NAME,
+    Analysis,
+    Arguments,
+    LiteralSyntax,
+    ToolMode,
+    Tools,
+    ValueSyntax,
+)
 from autoparser_gen.grammar.ir import (
     EMPTY,
     Builder,
@@ -16,6 +27,7 @@ from autoparser_gen.grammar.ir import (
     Text,
     Word,
     alt,
+    chars,
     opt,
     seq,
 )
@@ -36,6 +48,9 @@ from autoparser_gen.grammar.syntax import JSON, KEY_NAME_CHAR, NAME_CHAR, Syntax
 # What stands for the name that a marker repeats, where text is searched for the marker.
 _REPEATED = {SAME_NAME: Word(NAME_CHAR), SAME_KEY: Word(KEY_NAME_CHAR)}
 
+# What a generated parser takes for an argument's name.
+_ANY_KEY = Word(chars('\x00-\x1f\x7f<>"', negated=True))
+
 
 class MarkedValues:
     """Builds the rules of single arguments."""
@@ -47,8 +62,9 @@ class MarkedValues:
         self.tools = analysis.tools
         self.marks = analysis.tools.arguments
         self.space = space
-        raw = self.marks.value_syntax is ValueSyntax.RAW
-        self.syntax = Syntax(builder, JSON, string_stops=self.stops() if raw else ())
+        in_markup = self.tools.format.mode is ToolMode.TAG_WITH_TAGGED
+        raw = in_markup and self.marks.value_syntax is ValueSyntax.RAW
+        self.syntax = Syntax(builder, JSON, string_stops=self.stops if raw else ())
         # Only a whole value may be a Python word: lists and objects are JSON.
         self.words = Syntax(builder, LiteralSyntax(python_words=self.marks.python_words))
 
@@ -129,8 +145,7 @@ class MarkedValues:
         data = [branch.without_strings() for branch in data]
         data = [branch for branch in data if branch.kind != "values" or branch.values]
         if data:
-            space = opt(self.space)
-            yield seq(space, self._data(data, rules, name), space, closer)
+            yield seq(opt(self.space), self._data(data, rules, name), self._closer(key, Kind.DATA))
         exact: list[Expr] = [Lit(text) for text in texts]
         for branch in branches:
             if branch.kind == "string" and rules is not None:
@@ -180,7 +195,7 @@ class MarkedValues:
         return alt(self.syntax.value(), *(repr(word) for word in (True, False, None)))
 
     def _text(self) -> Ref:
-        return self.builder.token("argument-value", Text(self.stops()), capture="argument value")
+        return self.builder.token("argument-value", Text(self.stops), capture="argument value")
 
     def _exact(self, key: Expr, body: Expr, name: str) -> Expr:
         """Constrained text: with the whitespace that is written around it, and its closer.
@@ -200,23 +215,46 @@ class MarkedValues:
 
     # ---- what ends a raw value ----
 
+    @cached_property
     def stops(self) -> tuple[Stop, ...]:
         """What ends a raw value: its closer, where the next argument or the call's end follows.
 
-        Any other closer is part of the value. A call's end counts if what may follow a call does:
-        the next call, the section's end, the next message or the end of the response.
+        Any other closer is part of the value. Where a call has no marker of its own at its end,
+        what may follow a call must do so: the next call, the section's end, the next message or
+        the end of the response.
+
+        No value may hold what a parser takes for a closer's lack either, though no grammar lets a
+        model leave one out.
         """
         function, format_, marks = self.tools.function, self.tools.format, self.marks
         stops: list[Stop] = []
         for suffix in self._suffixes():
             close = _stop(suffix, marks.end, function.close, format_.per_call_end)
-            says_little = SAME_KEY in suffix or not core(
-                suffix
-            )  # the prefix of the next name alone
-            next_name = SAME_KEY + marks.name_suffix if says_little else ""
+            # Behind a tag of any name, or none, only a name makes the next prefix a sign.
+            is_vague = SAME_KEY in suffix or not core(suffix)
+            next_name = SAME_KEY + marks.name_suffix if is_vague else ""
             stops.append(_stop(suffix, marks.separator, marks.name_prefix + next_name))
-            stops += [(*close, *following) for following in self._after_call()]
-        return without_longer(stops)
+            own_end = core(suffix) and len(close) > len(_stop(suffix))
+            stops += [(*close, *stop) for stop in ([()] if own_end else self._after_call())]
+        return without_longer((*stops, *self._without_closer()))
+
+    def _without_closer(self) -> Iterator[Stop]:
+        """What shows a parser, in the middle of a value, that it has ended without its closer.
+
+        Whitespace in it may be any, though a parser goes by the exact one: a regular expression
+        that has to tell them apart grows tenfold. Behind a call's end must be what may follow it.
+        """
+        opener, behind = unclosed_before_argument(self.marks)
+        if says_argument(opener) and core(behind) and not self.marks.types:
+            yield (core(opener), _ANY_KEY, single_markers(behind)[0])
+        format_ = self.tools.format
+        closing = _stop(unclosed_before_end(self.tools))
+        openers = (format_.section_start, format_.per_call_start, self.tools.function.name_prefix)
+        ends = (self.analysis.end_of_turn, self.analysis.end_of_turn_after_calls)
+        following = (*openers, format_.section_end, *ends)
+        if not closing or SAME_NAME in unclosed_before_end(self.tools):
+            return
+        yield from ((*closing, _stop(text)[0]) for text in following if core(text))
 
     def call_ends(self) -> tuple[Stop, ...]:
         """The end of a call with what shows a parser that it is one, in the middle of a value."""
@@ -255,6 +293,26 @@ def _begins_with(stop: Stop, other: Stop) -> bool:
     place = stop[len(pieces_before)] if len(stop) >= len(other) else ""
     starts = isinstance(place, str) and isinstance(last, str) and last and place.startswith(last)
     return bool(starts) and stop != other and [*stop[: len(pieces_before)]] == pieces_before
+
+
+def unclosed_before_argument(marks: Arguments) -> tuple[str, str]:
+    """The exact text before and behind the next argument's name that shows a closer to be missing."""
+    before = _space_before(marks.value_suffix) or _space_before(marks.separator)
+    return before + core(marks.name_prefix), marks.name_suffix + marks.value_prefix
+
+
+def says_argument(opener: str) -> bool:
+    """Whether the text before an argument's name is more than a bracket, which text may hold too."""
+    return re.search(r"\w", opener) is not None
+
+
+def unclosed_before_end(tools: Tools) -> str:
+    """The exact text at a call's end that shows its last argument's closer to be missing."""
+    return (tools.arguments.end + tools.function.close + tools.format.per_call_end).rstrip()
+
+
+def _space_before(text: str) -> str:
+    return text[: len(text) - len(text.lstrip())]
 
 
 def _stop(*texts: str) -> Stop:

@@ -8,6 +8,11 @@ from functools import partial
 from autoparser_gen.analysis.model import SAME_NAME, CallIdPosition, ToolMode, ValueSyntax
 from autoparser_gen.emit.skeletons.tables import Go, Region
 from autoparser_gen.grammar.markup import is_named_tag
+from autoparser_gen.grammar.raw_values import (
+    says_argument,
+    unclosed_before_argument,
+    unclosed_before_end,
+)
 from autoparser_gen.grammar.table_builder import (
     SPACE,
     Builder,
@@ -347,7 +352,7 @@ class Calls:
         build.region(
             "value_end", Region("gap", otherwise="value", ends=not closing), {**next_key, **ending}
         )
-        self._missing_closers(separated(arguments.value_suffix)[0], closing)
+        self._missing_closers(closing)
 
     def _closer(self, suffix: str, number: int) -> Rows:
         """Rows for what ends a value, with the whitespace that is written before it and without."""
@@ -362,24 +367,19 @@ class Calls:
             rows = {spaced: rows[closer[0]], **rows}
         return rows
 
-    def _missing_closers(self, before: str, closing: list[str]) -> None:
+    def _missing_closers(self, closing: list[str]) -> None:
         """A closer may be missing right before an exactly written next argument or closing."""
-        build, arguments = self.build, self.arguments
-        path = "tools.arguments.name_prefix"
-        exact_key = (before or separated(arguments.separator)[0]) + arguments.name_prefix.strip(
-            SPACE
-        )
-        if not arguments.types and re.search(r"\w", exact_key):
-            after_key = build.marker(
-                "NEXT_VALUE", arguments.name_suffix + arguments.value_prefix, path
-            )
+        build, path = self.build, "tools.arguments.name_prefix"
+        exact_key, exact_value = unclosed_before_argument(self.arguments)
+        if not self.arguments.types and says_argument(exact_key):
+            after_key = build.marker("NEXT_VALUE", exact_value, path)
             name = build.marker("NEXT_KEY", exact_key, path)
             build.region(
                 "next_key", Region("field", "key", otherwise="value"), {after_key: Go("value")}
             )
             build.transitions["value"].setdefault(name, Go("next_key"))
         if closing:
-            exact = (arguments.end + self.function.close + self.format.per_call_end).rstrip(SPACE)
+            exact = unclosed_before_end(build.analysis.tools)
             if SAME_NAME in exact:
                 return
             name = build.marker("CLOSING", exact, "tools.format.per_call_end")
