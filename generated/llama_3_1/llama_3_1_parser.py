@@ -847,12 +847,14 @@ class Parser:
             return self._fail(start)
         if not found:
             return self._fall_back() if final and self._undecided else False
-        text = self._buffer[self._from : stop].strip(_SPACE)
+        written = self._buffer[self._from : stop]
+        text = written.strip(_SPACE)
         if place.collects.endswith("key"):
             text = _key_text(text)
         row = place.rows[found[1]]
         missing = not text and place.collects != "id"
-        missing = missing or (self._undecided and len(text) < stop - self._from)  # it is text
+        # Where this may be text still, a space shows that it is.
+        missing = missing or (self._undecided and any(char in _SPACE for char in written))
         if missing or (place.collects == "key" and text in self.call.keys):
             return self._fail(stop)
         if self._undecided and not row.in_value:

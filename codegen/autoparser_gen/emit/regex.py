@@ -22,7 +22,7 @@ from autoparser_gen.grammar.ir import (
     merged,
     repetition,
 )
-from autoparser_gen.grammar.until import string_regex, text_regex, thru_regex
+from autoparser_gen.grammar.until import may_be_apart, string_regex, text_regex, thru_regex
 from autoparser_gen.grammar.words import spelled_out
 
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -97,10 +97,17 @@ def _piece(piece: Piece, following: Sequence[Stop]) -> str:
     text = regex(piece, {}, level=1) if isinstance(piece, Word) else "".join(map(escape, piece))
     if not all(following):  # the stop ends here; an empty piece is the end of the response
         return text
-    tails = _stop_tails([stop for stop in following if stop != ("",)])
-    choices = list(filter(None, (tails, r"\Z" if ("",) in following else "")))
-    several = len(choices) > 1 or len({stop[0] for stop in following}) > 1
-    return text + r"[ \t\r\n]*" + (f"(?:{'|'.join(choices)})" if several else choices[0])
+    close = [stop for stop in following if not may_be_apart(piece, stop[0])]
+    apart = [stop for stop in following if may_be_apart(piece, stop[0])]
+    choices = [_stop_tails(close)] if close else []
+    if apart:
+        tails = [_stop_tails([stop for stop in apart if stop != ("",)])]
+        tails.append(r"\Z" if ("",) in apart else "")
+        several = all(tails) or len({stop[0] for stop in apart}) > 1
+        rest = "|".join(filter(None, tails))
+        choices.append(r"[ \t\r\n]*" + (f"(?:{rest})" if several else rest))
+    several = len(choices) > 1 or len({stop[0] for stop in close}) > 1
+    return text + (f"(?:{'|'.join(choices)})" if several else choices[0])
 
 
 def char_class(expr: CharClass) -> str:

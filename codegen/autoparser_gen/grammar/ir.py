@@ -72,6 +72,7 @@ class Word:
 
     chars: CharClass
     but: tuple[str, ...] = ()
+    tight: bool = False  # in a stop, no whitespace may stand around it
 
 
 Piece = str | Word

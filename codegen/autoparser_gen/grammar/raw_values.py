@@ -46,10 +46,13 @@ from autoparser_gen.grammar.schema import ANY_BRANCH, Branch, SchemaRules, simpl
 from autoparser_gen.grammar.syntax import JSON, KEY_NAME_CHAR, NAME_CHAR, Syntax, spelled
 
 # What stands for the name that a marker repeats, where text is searched for the marker.
-_REPEATED = {SAME_NAME: Word(NAME_CHAR), SAME_KEY: Word(KEY_NAME_CHAR)}
+_REPEATED = {
+    SAME_NAME: Word(NAME_CHAR, tight=True),
+    SAME_KEY: Word(KEY_NAME_CHAR, tight=True),
+}
 
-# What a generated parser takes for an argument's name.
-_ANY_KEY = Word(chars('\x00-\x1f\x7f<>"', negated=True))
+# What a generated parser takes for an argument's name in the middle of a value.
+_ANY_KEY = Word(chars('\x00-\x20\x7f<>"', negated=True), tight=True)
 
 
 class MarkedValues:

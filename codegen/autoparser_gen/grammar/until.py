@@ -103,7 +103,7 @@ class Automaton:
         hits = set()
         for index, at, before in positions:
             stop = self.stops[index]
-            if at and not before and char in SPACES:
+            if at and not before and char in SPACES and may_be_apart(stop[at - 1], stop[at]):
                 after.add((index, at, ""))
             read = _read(stop[at], before, char)
             if read is None:
@@ -117,6 +117,11 @@ class Automaton:
             else:
                 hits.add(index)
         return frozenset(after), hits
+
+
+def may_be_apart(piece: Piece, following: Piece) -> bool:
+    """Whether whitespace may stand between two pieces of a stop."""
+    return not any(isinstance(each, Word) and each.tight for each in (piece, following))
 
 
 def _letters(piece: Piece) -> Iterator[str]:
