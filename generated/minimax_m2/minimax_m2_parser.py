@@ -191,21 +191,7 @@ TRANSITIONS: dict[str, dict[str, Go]] = {
 }
 
 
-# ==== Begin runtime block (identical in every file) ====
-
-_SPACE = " \t\r\n"
-_SPACE_RUN = re.compile(r"[ \t\r\n]*")
-_BLANK = " \t"
-_quoted = json.encoder.encode_basestring  # a string as JSON
-_SearchIn = Callable[[str], object]
-_NEVER: _SearchIn = re.compile(r"(?!)").search
-_new = tuple.__new__  # makes a Delta of all its fields, in a third of the time of Delta(...)
-# What has been looked for in a text: from where, up to where, and what stands there.
-_Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
-# What a name in markup can be made of: no whitespace, quotes, brackets or control characters.
-_NAME = re.compile(r"[^\s<>\"'`{}\[\](),;=\x00-\x1f\x7f]*")
-_KEY = re.compile(r"[^\n\r<>\"\x00-\x1f\x7f]*")
-_KEY_ESCAPE = re.compile("|".join(map(re.escape, KEY_ESCAPES)) or r"(?!)")
+# ==== Begin messages block (identical in every file) ====
 
 
 @dataclass
@@ -309,6 +295,43 @@ class LimitError(ValueError):
     """The output has more calls than `max_calls`, or one with more than `max_arguments` characters."""
 
 
+def merge(deltas: Iterable[Delta]) -> Message:
+    """The message that a parse's deltas add up to."""
+    message = Message()
+    calls: dict[int, ToolCall] = {}
+    content, reasoning = [], []
+    arguments: dict[int, list[str]] = {}
+    for delta in deltas:
+        content.append(delta.content)
+        reasoning.append(delta.reasoning_content)
+        message.incomplete += delta.incomplete
+        if delta.index is None:
+            continue
+        if delta.retracted:
+            del calls[delta.index]
+            continue
+        call = calls.setdefault(delta.index, ToolCall(delta.name, "", None))
+        call.id = delta.id if delta.id is not None else call.id
+        arguments.setdefault(delta.index, []).append(delta.arguments)
+    for index, call in calls.items():
+        call.arguments = "".join(arguments[index])
+    message.content, message.reasoning_content = "".join(content), "".join(reasoning)
+    message.tool_calls = list(calls.values())
+    return message
+
+
+# ==== End messages block ====
+
+
+# ==== Begin regions block (identical in every file) ====
+
+_SPACE = " \t\r\n"
+_BLANK = " \t"
+_SearchIn = Callable[[str], object]
+# What has been looked for in a text: from where, up to where, and what stands there.
+_Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
+
+
 class Decoder:
     """Reads one structured value piece by piece; `done` or `failed` when it is over."""
 
@@ -355,21 +378,6 @@ class _WholeCall(NamedTuple):
     id: str | None
     last: _Row  # of its last marker
     stop: int  # index behind that
-
-
-class _Call:
-    """The call in progress."""
-
-    def __init__(self) -> None:
-        self.name = ""
-        self.id: str | None = None
-        self.index: int | None = None  # set once it has been announced in a delta
-        self.arguments: list[str] = []  # pieces of JSON text
-        self.size = 0  # characters of them, where they are limited
-        self.keys: set[str] = set()  # arguments in markup that are there already
-        self.key = ""  # the one whose value is being read
-        self.type = ""  # the type that the markup gives it
-        self.unlisted = False  # no marker begins it, and the names that it may have are not known
 
 
 class _Row:
@@ -428,7 +436,6 @@ class _Place:
         self.text_kind = "content" if self.is_reasoning and not splits else region.collects
         self.before: _Place | None = None  # the region of `otherwise`
         self.rows: dict[str, _Row] = {}
-        self.read: Callable[[Parser, bool], bool] = getattr(Parser, f"_read_{region.kind}")
 
     @cached_property
     def search(self) -> _Search:
@@ -579,6 +586,36 @@ class _Search:
 def _core(marker: str) -> str:
     """A marker without its leading whitespace, if there is anything else to it."""
     return marker.lstrip(_SPACE) or marker
+
+
+# ==== End regions block ====
+
+
+# ==== Begin runtime block (identical in every file) ====
+
+_SPACE_RUN = re.compile(r"[ \t\r\n]*")
+_quoted = json.encoder.encode_basestring  # a string as JSON
+_NEVER: _SearchIn = re.compile(r"(?!)").search
+_new = tuple.__new__  # makes a Delta of all its fields, in a third of the time of Delta(...)
+# What a name in markup can be made of: no whitespace, quotes, brackets or control characters.
+_NAME = re.compile(r"[^\s<>\"'`{}\[\](),;=\x00-\x1f\x7f]*")
+_KEY = re.compile(r"[^\n\r<>\"\x00-\x1f\x7f]*")
+_KEY_ESCAPE = re.compile("|".join(map(re.escape, KEY_ESCAPES)) or r"(?!)")
+
+
+class _Call:
+    """The call in progress."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.id: str | None = None
+        self.index: int | None = None  # set once it has been announced in a delta
+        self.arguments: list[str] = []  # pieces of JSON text
+        self.size = 0  # characters of them, where they are limited
+        self.keys: set[str] = set()  # arguments in markup that are there already
+        self.key = ""  # the one whose value is being read
+        self.type = ""  # the type that the markup gives it
+        self.unlisted = False  # no marker begins it, and the names that it may have are not known
 
 
 class Parser:
@@ -771,7 +808,7 @@ class Parser:
     def _run(self, final: bool) -> None:
         self._known.clear()
         self.decoded = 0
-        while self._place.read(self, final):
+        while _READ[self._place.kind](self, final):
             pass
         if self._at == len(self._buffer):
             self._buffer = ""
@@ -1476,6 +1513,17 @@ class Parser:
             self._call.index = None
 
 
+# How the text of a region is read, by its kind: False where nothing more can be done with it.
+_READ: dict[str, Callable[[Parser, bool], bool]] = {
+    "text": Parser._read_text,
+    "gap": Parser._read_gap,
+    "field": Parser._read_field,
+    "raw": Parser._read_raw,
+    "data": Parser._read_data,
+    "end": Parser._read_end,
+}
+
+
 def _past_space(text: str, at: int, end: int) -> int:
     if at < end and text[at] not in _SPACE:
         return at
@@ -1510,31 +1558,6 @@ def _name_in_id(text: str, schemas: Mapping[str, Any] | None) -> str:
     name = text.removeprefix(prefix)
     base, _, number = name.rpartition(separator) if separator else ("", "", "")
     return base if base and number.isdecimal() and not (schemas and name in schemas) else name
-
-
-def merge(deltas: Iterable[Delta]) -> Message:
-    """The message that a parse's deltas add up to."""
-    message = Message()
-    calls: dict[int, ToolCall] = {}
-    content, reasoning = [], []
-    arguments: dict[int, list[str]] = {}
-    for delta in deltas:
-        content.append(delta.content)
-        reasoning.append(delta.reasoning_content)
-        message.incomplete += delta.incomplete
-        if delta.index is None:
-            continue
-        if delta.retracted:
-            del calls[delta.index]
-            continue
-        call = calls.setdefault(delta.index, ToolCall(delta.name, "", None))
-        call.id = delta.id if delta.id is not None else call.id
-        arguments.setdefault(delta.index, []).append(delta.arguments)
-    for index, call in calls.items():
-        call.arguments = "".join(arguments[index])
-    message.content, message.reasoning_content = "".join(content), "".join(reasoning)
-    message.tool_calls = list(calls.values())
-    return message
 
 
 # ==== End runtime block ====

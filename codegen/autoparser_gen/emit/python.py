@@ -69,7 +69,7 @@ def emit(
     constants that they need.
     """
     tables = build_tables(analysis)
-    blocks = ["tables", "runtime"]
+    blocks = ["tables", "messages", "regions", "runtime"]
     for decoder in tables.decoders.values():
         blocks += [block for block in _DECODERS[decoder] if block not in blocks]
     blocks.append("parse")
@@ -152,7 +152,9 @@ def _block(block: str) -> str:
 def _imports(blocks: Iterable[str], carried: Carried) -> str:
     """The imports of all the skeletons and of carried code, merged: the standard library's first."""
     found = {item for block in blocks for item in _skeleton(block).imports} | carried.standard
-    standard = [item for item in found if not item.module.startswith(PACKAGE)]
+    # All skeletons are one module, so none of them imports what another defines, for types neither.
+    foreign = (item for item in found if not item.module.startswith(PACKAGE))
+    standard = [item for item in foreign if item.name != "TYPE_CHECKING"]
     names: dict[str, set[str]] = {}
     for item in standard:
         if item.name:

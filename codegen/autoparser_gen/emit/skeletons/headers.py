@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from autoparser_gen.emit.skeletons.runtime import _NAME, _SPACE, Decoder, Parser
+from autoparser_gen.emit.skeletons.regions import _SPACE, Decoder
+from autoparser_gen.emit.skeletons.runtime import _NAME, Parser
 
 CHANNEL = "<channel>"
 HEADER_START = "<begin>"

@@ -11,14 +11,8 @@ from autoparser_gen.emit.skeletons.json_values import (
     _string,
     _whole,
 )
-from autoparser_gen.emit.skeletons.runtime import (
-    Decoder,
-    Parser,
-    _past_space,
-    _Row,
-    _SearchIn,
-    _WholeCall,
-)
+from autoparser_gen.emit.skeletons.regions import Decoder, _Row, _SearchIn, _WholeCall
+from autoparser_gen.emit.skeletons.runtime import Parser, _past_space
 
 NAME_FIELD = "name"
 ARGUMENTS_FIELD = "arguments"

@@ -7,14 +7,8 @@ import re
 from typing import Any
 
 from autoparser_gen.emit.skeletons.numbers import _NUMBER, _NUMBER_CLASS
-from autoparser_gen.emit.skeletons.runtime import (
-    _SPACE,
-    Decoder,
-    Parser,
-    _match_end,
-    _past_space,
-    _SearchIn,
-)
+from autoparser_gen.emit.skeletons.regions import _SPACE, Decoder, _SearchIn
+from autoparser_gen.emit.skeletons.runtime import Parser, _match_end, _past_space
 
 # ==== Begin JSON block (identical in every file that has it) ====
 

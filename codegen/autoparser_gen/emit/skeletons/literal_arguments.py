@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from autoparser_gen.emit.skeletons.literals import Literal, _call_ends
-from autoparser_gen.emit.skeletons.runtime import Decoder, Parser, _SearchIn
+from autoparser_gen.emit.skeletons.regions import Decoder, _SearchIn
+from autoparser_gen.emit.skeletons.runtime import Parser
 
 LITERAL_QUOTES: tuple[str, ...] = ('"',)
 LITERAL_ESCAPES = False

@@ -6,13 +6,8 @@ import re
 from functools import lru_cache
 
 from autoparser_gen.emit.skeletons.numbers import _NUMBER, _NUMBER_CLASS
-from autoparser_gen.emit.skeletons.runtime import (
-    _SPACE,
-    _match_end,
-    _past_space,
-    _quoted,
-    _SearchIn,
-)
+from autoparser_gen.emit.skeletons.regions import _SPACE, _SearchIn
+from autoparser_gen.emit.skeletons.runtime import _match_end, _past_space, _quoted
 
 # ==== Begin literals block (identical in every file that has it) ====
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autoparser_gen.emit.skeletons.runtime import Message, Parser, Span
+from autoparser_gen.emit.skeletons.messages import Message, Span
+from autoparser_gen.emit.skeletons.runtime import Parser
 
 # ==== Begin parse block (identical in every file) ====
 

@@ -5,15 +5,8 @@ from __future__ import annotations
 import re
 
 from autoparser_gen.emit.skeletons.literals import _LITERAL_WORDS, _SPACES, Literal, _ahead
-from autoparser_gen.emit.skeletons.runtime import (
-    _NAME,
-    Decoder,
-    Parser,
-    _match_end,
-    _past_space,
-    _quoted,
-    _SearchIn,
-)
+from autoparser_gen.emit.skeletons.regions import Decoder, _SearchIn
+from autoparser_gen.emit.skeletons.runtime import _NAME, Parser, _match_end, _past_space, _quoted
 
 LITERAL_QUOTES: tuple[str, ...] = ("'", '"')
 LITERAL_ESCAPES = True

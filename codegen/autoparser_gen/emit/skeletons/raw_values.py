@@ -9,20 +9,22 @@ from typing import Any, NamedTuple
 
 from autoparser_gen.emit.skeletons.json_values import _SCALAR, _SPECIAL, JsonValue
 from autoparser_gen.emit.skeletons.literals import Literal, _json_text
-from autoparser_gen.emit.skeletons.runtime import (
-    _KEY,
-    _NAME,
+from autoparser_gen.emit.skeletons.regions import (
     _SPACE,
     Decoder,
-    Parser,
     _core,
-    _key_text,
-    _match_end,
     _Place,
-    _quoted,
     _Row,
     _SearchIn,
     _WholeCall,
+)
+from autoparser_gen.emit.skeletons.runtime import (
+    _KEY,
+    _NAME,
+    Parser,
+    _key_text,
+    _match_end,
+    _quoted,
 )
 
 RAW_WRAP: tuple[str, str] | None = None

@@ -10,8 +10,9 @@ from sglang.srt.function_call.base_format_detector import BaseFormatDetector
 from sglang.srt.function_call.function_call_parser import FunctionCallParser
 from sglang.srt.parser import reasoning_parser
 
+from autoparser_gen.emit.skeletons.messages import Delta
 from autoparser_gen.emit.skeletons.parse import parse
-from autoparser_gen.emit.skeletons.runtime import Delta, Parser
+from autoparser_gen.emit.skeletons.runtime import Parser
 from autoparser_gen.emit.skeletons.split import (
     PROMPT_OF_CALLS,
     STREAM_ARGUMENTS,

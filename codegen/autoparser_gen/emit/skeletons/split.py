@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from autoparser_gen.emit.skeletons.runtime import REASONING_END, REGIONS, Delta, Parser
+from autoparser_gen.emit.skeletons.messages import Delta
+from autoparser_gen.emit.skeletons.regions import REGIONS
+from autoparser_gen.emit.skeletons.runtime import REASONING_END, Parser
 
 # ==== Begin split block (identical in every plugin) ====
 

@@ -23,13 +23,8 @@ from autoparser_gen.emit.skeletons.raw_values import (
     _property_schema,
     _typed,
 )
-from autoparser_gen.emit.skeletons.runtime import (
-    Decoder,
-    Parser,
-    _match_end,
-    _past_space,
-    _SearchIn,
-)
+from autoparser_gen.emit.skeletons.regions import Decoder, _SearchIn
+from autoparser_gen.emit.skeletons.runtime import Parser, _match_end, _past_space
 
 TAG_START = "<"
 TAG_END = ">"

@@ -10,12 +10,9 @@ from vllm.entrypoints.generate.base import protocol
 from vllm.reasoning import ReasoningParser, ReasoningParserManager
 from vllm.tool_parsers import ToolParser, ToolParserManager
 
+from autoparser_gen.emit.skeletons.messages import Delta
 from autoparser_gen.emit.skeletons.parse import parse
-from autoparser_gen.emit.skeletons.runtime import (
-    ASSISTANT_HEADER,
-    Delta,
-    Parser,
-)
+from autoparser_gen.emit.skeletons.runtime import ASSISTANT_HEADER, Parser
 from autoparser_gen.emit.skeletons.split import (
     PROMPT_OF_CALLS,
     STREAM_ARGUMENTS,

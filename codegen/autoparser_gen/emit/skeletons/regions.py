@@ -1,0 +1,296 @@
+"""The regions of a format as a request sees them, and the search for their markers; in all modules.
+
+What stands above the fence is a toy format, as in `runtime.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from autoparser_gen.emit.skeletons.tables import Go, Region
+
+if TYPE_CHECKING:
+    from autoparser_gen.emit.skeletons.runtime import Parser
+
+REGIONS: dict[str, Region] = {
+    "start": Region("gap", otherwise="content"),
+    "content": Region("text", "content"),
+    "reasoning": Region("text", "reasoning"),
+    "end": Region("end"),
+}
+TRANSITIONS: dict[str, dict[str, Go]] = {
+    "start": {"<thought>": Go("reasoning", after="\n")},
+    "content": {"<end>": Go("end")},
+    "reasoning": {"</thought>": Go("content", before=True, after="\n\n"), "<end>": Go("end")},
+}
+DECODERS: dict[str, type[Decoder]] = {}
+
+# ==== Begin regions block (identical in every file) ====
+
+_SPACE = " \t\r\n"
+_BLANK = " \t"
+_SearchIn = Callable[[str], object]
+# What has been looked for in a text: from where, up to where, and what stands there.
+_Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
+
+
+class Decoder:
+    """Reads one structured value piece by piece; `done` or `failed` when it is over."""
+
+    done = False
+    failed = False
+    completed = False  # a call of several has become complete; the parser resets it
+    row = ""  # the row of TRANSITIONS to take when it is done
+    name = ""  # a function's name that it has read
+    final = False  # no text will follow: set before the last read
+    expected = "a value"
+
+    def __init__(self, parser: Parser) -> None:
+        self._parser = parser
+
+    def read(self, text: str, at: int, end: int) -> int:
+        """Read text[at:end]; returns the index of the first character not read."""
+        raise NotImplementedError
+
+    @classmethod
+    def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
+        """A usual call that begins with a row's marker and is all there, from text[at] on.
+
+        What it looks at in vain must be read by other means anyway, or cost would not be linear.
+        """
+        return None
+
+    def ends(self) -> bool:
+        """The text has ended: whether the call being read is complete."""
+        return False
+
+    def passes(self) -> _SearchIn | None:
+        """What finds nothing in a piece that is all arguments' JSON text, and has read it then.
+
+        Where it finds something, `read` must be called with the same piece.
+        """
+        return None
+
+
+class _WholeCall(NamedTuple):
+    """A call that has been read in one step."""
+
+    name: str
+    arguments: str
+    id: str | None
+    last: _Row  # of its last marker
+    stop: int  # index behind that
+
+
+class _Row:
+    """A row of TRANSITIONS in its region, with what follows from it."""
+
+    def __init__(self, marker: str, go: Go, place: _Place, target: _Place) -> None:
+        self.marker = marker
+        self.target = target
+        self.before, self.opens, self.closes = go.before, go.opens, go.closes
+        self.bare = go.bare
+        self.at_line_start = go.bare and not go.inline
+        self.stays = go.stays or go.bare
+        # With `reasoning=False`, what borders on reasoning stays in the content.
+        self.as_text = not place.splits and "reasoning" in (place.collects, target.collects)
+        self.skip = "" if self.as_text else go.after
+        foreign = target.collects == "incomplete"
+        self.kind = "content" if self.as_text else "incomplete" if foreign else "marker"
+        # Whether the marker may turn out to be text, and whether to be part of a raw value.
+        self.tentative = target.kind == "end" or target.otherwise == "back"
+        self.in_value = target.before is not None and target.before.kind == "raw"
+        self.in_text = place.kind == "text" and not place.is_reasoning
+
+    @cached_property
+    def decoder(self) -> type[Decoder] | None:
+        """Where a call in text begins with the marker: what reads the first value in it."""
+        if not self.opens or self.stays or not self.in_text:
+            return None
+        places, seen = [self.target], set[str]()
+        while places:
+            place = places.pop()
+            if place.name in DECODERS:
+                return DECODERS[place.name]
+            seen.add(place.name)
+            rows = [row for row in place.rows.values() if not row.closes]
+            places += [row.target for row in rows if row.target.name not in seen]
+        return None
+
+    @property
+    def ends_call(self) -> bool:
+        """Whether a call is complete with the marker, and nothing that follows changes that."""
+        return self.closes and not self.opens and not self.tentative
+
+
+class _Place:
+    """A region as a request sees it: the rows that are left to it, and how to find its markers."""
+
+    def __init__(self, name: str, splits: bool) -> None:
+        region = REGIONS[name]
+        self.name = name
+        self.kind = region.kind
+        self.collects = region.collects
+        self.otherwise = region.otherwise
+        self.ends = region.ends
+        self.splits = splits  # reasoning is told from content
+        self.is_reasoning = region.collects == "reasoning"
+        self.text_kind = "content" if self.is_reasoning and not splits else region.collects
+        self.before: _Place | None = None  # the region of `otherwise`
+        self.rows: dict[str, _Row] = {}
+
+    @cached_property
+    def search(self) -> _Search:
+        """The search for all of its markers."""
+        return _Search(self.rows.values())
+
+    @cached_property
+    def stops(self) -> _SearchIn:
+        """The search which finds nothing in a piece of text that is no part of a marker."""
+        return self.search.stops()
+
+    @cached_property
+    def closers(self) -> _Search:
+        """Of reasoning: the search for what closes it."""
+        return _Search(row for row in self.rows.values() if not self._is_other(row))
+
+    @cached_property
+    def others(self) -> _Search:
+        """Of reasoning: the search for calls in it and for the end of turn."""
+        return _Search(row for row in self.rows.values() if self._is_other(row))
+
+    def _is_other(self, row: _Row) -> bool:
+        return row.opens or row.target.kind == "end"
+
+
+@lru_cache
+def _places(calls: bool, reasoning: bool) -> dict[str, _Place]:
+    """All regions without the rows that a request switches off."""
+    places = {name: _Place(name, reasoning) for name in REGIONS}
+    for place in places.values():
+        place.before = places.get(place.otherwise)
+    for name, rows in TRANSITIONS.items():
+        place = places[name]
+        for marker, go in rows.items():
+            if not go.opens or (calls and (reasoning or not place.is_reasoning)):
+                place.rows[marker] = _Row(marker, go, place, places[go.region])
+    return places
+
+
+class _Search:
+    """Finds a region's markers in a text, and what of its end may still begin one.
+
+    They are looked for without their leading whitespace, those with the same first character by
+    one pattern: such a pattern runs through a text as fast as `str.find`.
+    """
+
+    def __init__(self, rows: Iterable[_Row]) -> None:
+        rows = [row for row in rows if row.marker]
+        self.markers = sorted(
+            (r.marker for r in rows if not r.at_line_start), key=len, reverse=True
+        )
+        self.bare = [row.marker for row in rows if row.at_line_start]
+        self.longest = max(map(len, self.markers), default=0)
+        self.at = re.compile("|".join(map(re.escape, [*self.bare, *self.markers])) or r"(?!)")
+        firsts = "".join(sorted({re.escape(m[0]) for m in self.markers}))
+        self._first = re.compile(f"[{firsts}]" if firsts else r"(?!)")
+        cores = sorted({_core(m) for m in [*self.markers, *self.bare]}, key=len, reverse=True)
+        self._patterns = [
+            re.compile("|".join(re.escape(core) for core in cores if core[0] == first))
+            for first in sorted({core[0] for core in cores})
+        ]
+        self._leads = sorted(
+            ((len(m) - len(_core(m)), m) for m in self.markers), key=lambda x: (-x[0], -len(x[1]))
+        )
+        self._whole = not self.bare and cores == self.markers
+
+    def find(
+        self, text: str, start: int, end: int, known: _Known, *, line_start: bool = False
+    ) -> tuple[int, str] | None:
+        """Index and text of the first marker in text[start:end].
+
+        Markers without a marker of their own count at the start of a line only: `line_start` says
+        whether text[start] is at one. `known` holds what has been found in this text before.
+        """
+        at = start
+        while (core := self._next(text, at, end, known)) is not None:
+            if self._whole:
+                return core.start(), core.group()
+            found = self._marker_at(text, start, core.start(), end, line_start)
+            if found is not None:
+                return found
+            at = core.start() + 1
+        return None
+
+    def _next(self, text: str, start: int, end: int, known: _Known) -> re.Match[str] | None:
+        """The first place where a marker may stand, its leading whitespace aside."""
+        first = None
+        for pattern in self._patterns:
+            since, until, found = known.get(pattern, (end, end, None))
+            if since > start or until != end or (found is not None and found.start() < start):
+                found = pattern.search(text, start, end)
+                known[pattern] = start, end, found
+            if found is not None and (first is None or found.start() < first.start()):
+                first = found
+        return first
+
+    def _marker_at(
+        self, text: str, start: int, at: int, end: int, line_start: bool
+    ) -> tuple[int, str] | None:
+        """The marker that stands here, of several the one with the most whitespace before it."""
+        for lead, marker in self._leads:
+            if start <= at - lead and text.startswith(marker, at - lead, end):
+                return at - lead, marker
+        if text[at] not in self.bare:
+            return None
+        line = at
+        while line > start and text[line - 1] in _BLANK:
+            line -= 1
+        begins = text[line - 1] == "\n" if line else False
+        return (at, text[at]) if begins or (line_start and line == start) else None
+
+    def hold(self, text: str, start: int, end: int) -> int:
+        """Index from which the end of text[start:end] may begin a marker; `end` where it cannot."""
+        at = max(start, end - self.longest + 1)
+        while (found := self._first.search(text, at, end)) is not None:
+            at = found.start()
+            if self.begins(text, at, end):
+                return at
+            at += 1
+        return end
+
+    def begins(self, text: str, at: int, end: int) -> bool:
+        """Whether a marker that is longer than text[at:end] begins with it."""
+        size = end - at
+        if size >= self.longest:
+            return False
+        tail = text[at:end]
+        for marker in self.markers:  # the longest first
+            if len(marker) <= size:
+                break
+            if marker.startswith(tail):
+                return True
+        return False
+
+    def stops(self) -> _SearchIn:
+        """The search which finds nothing in a piece of text that is no part of a marker."""
+        cores = {_core(m) for m in self.markers}
+        ways = {re.escape(core[:3]) for core in cores}
+        ways |= {re.escape(core[:size]) + r"\Z" for core in cores for size in (1, 2)}
+        if self.bare:
+            ways |= {rf"\n[{_BLANK}\r]*\Z", *map(re.escape, self.bare)}
+        leads = {m[: len(m) - len(_core(m))] for m in self.markers} - {""}
+        # Up to the end there is only whitespace then, and not much of it.
+        ways |= {rf"{re.escape(m[0])}[{_SPACE}]{{0,{len(m)}}}\Z" for m in leads}
+        return re.compile("|".join(sorted(ways)) or r"(?!)").search
+
+
+def _core(marker: str) -> str:
+    """A marker without its leading whitespace, if there is anything else to it."""
+    return marker.lstrip(_SPACE) or marker
+
+
+# ==== End regions block ====
