@@ -133,6 +133,22 @@ def test_lark_loads_in_time(name: str) -> None:
     assert min(times) < 0.1
 
 
+def test_the_portable_form_grows_with_the_number_of_tools() -> None:
+    """How a text may end is written once, and not for each of the tools that it stands in."""
+    properties = {"text": {"type": "string"}, "count": {"type": "integer"}}
+    parameters = {"type": "object", "properties": properties, "required": ["text"]}
+    tools = [
+        {"type": "function", "function": {"name": f"tool_{n}", "parameters": parameters}}
+        for n in range(12)
+    ]
+    analysis = formats.PYTHON_LIST
+    few, many = (
+        lark_printer.emit(analysis, lower(analysis, tools=some), [], portable=True)
+        for some in (tools[:4], tools)
+    )
+    assert len(many) < 3 * len(few)
+
+
 @pytest.mark.skipif(not HAVE_GUIDANCE, reason=f"llguidance is not installed; {INSTALL}")
 def test_special_tokens_stand_for_themselves() -> None:
     import llguidance

@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import random
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -42,15 +43,31 @@ CASES = (
 )
 
 
-# Faults that are open, by test and format: these may fail.
+_PYTHON_LISTS = "the chat template writes lists as Python does, and the grammar wants JSON"
+
+# Faults that are open, by test, format and tool set: these may fail.
 OPEN = {
-    ("test_accepted", "minicpm5"): "lists are rendered as Python's; the grammar wants JSON",
-    ("test_accepted", "seed_oss"): "lists are rendered as Python's; the grammar wants JSON",
-    ("test_accepted", "muse_glimmer"): "llguidance takes other tokens where names repeat",
-    ("test_agreement", "muse_glimmer"): "llguidance takes other tokens where names repeat",
-    ("test_sampled", "minimax_m3"): "without tools, a tag closes that was not opened",
-    ("test_agreement", "minimax_m3"): "without tools, a call's end in text reads in two ways",
+    ("test_accepted", "minicpm5", "every type"): _PYTHON_LISTS,
+    ("test_accepted", "minicpm5", "nested and recursive"): _PYTHON_LISTS,
+    ("test_accepted", "seed_oss", "every type"): _PYTHON_LISTS,
+    ("test_accepted", "seed_oss", "nested and recursive"): _PYTHON_LISTS,
+    ("test_sampled", "minimax_m3", "any tool"): (
+        "where tags may have any name, one may end with the name of another"
+    ),
+    ("test_agreement", "minimax_m3", "any tool"): (
+        "where tags may have any name, a call's end may be that of an argument"
+    ),
 }
+
+REFUSED = {"hy3": "llguidance takes 250 groups in one another, text in arguments has more"}
+PARAMS = [
+    (
+        pytest.param((stem, name), marks=[pytest.mark.xfail(reason=REFUSED[stem])])
+        if stem in REFUSED
+        else (stem, name)
+    )
+    for stem, name in CASES
+]
 
 
 @dataclass(frozen=True)
@@ -80,20 +97,29 @@ class Subject:
 
 
 @pytest.fixture(scope="module")
-def results() -> Iterator[list[Result]]:
-    """What all tests found, which becomes a page where they met every tool set."""
-    found: list[Result] = []
+def results() -> list[Result]:
+    """What the tests found so far."""
+    return []
+
+
+@pytest.fixture(scope="module", params=PARAMS, ids="-".join)
+def result(request: pytest.FixtureRequest, results: list[Result]) -> Iterator[Result]:
+    """What becomes of a format with a tool set; a row of the page once it met all of them."""
+    found = Result(*request.param)
+    results.append(found)
     yield found
     if "AUTOPARSER_SAMPLES" in os.environ:
-        write_page(found)
+        refused = {("", stem, "every tool set"): reason for stem, reason in REFUSED.items()}
+        write_page(results, OPEN | refused)
 
 
-@pytest.fixture(scope="module", params=CASES, ids="-".join)
-def subject(request: pytest.FixtureRequest, results: list[Result]) -> Subject:
-    stem, name = request.param
+@pytest.fixture(scope="module")
+def subject(result: Result) -> Subject:
+    stem, name = result.stem, result.tool_set
     found = pipeline.find_format(SOURCES[stem], Options())
     analysis = found.analysis
     if analysis.tools.format.mode is ToolMode.NONE:
+        result.has_calls = False
         pytest.skip("the format has no calls")
     prompts = analysis.generation_prompts
     by_option = {None: prompts.default, True: prompts.thinking, False: prompts.no_thinking}
@@ -109,15 +135,14 @@ def subject(request: pytest.FixtureRequest, results: list[Result]) -> Subject:
     grammar = lower(analysis, tools=tools, tool_choice="required", thinking=thinking)
 
     verdicts = engines(grammar, analysis)
-    result = Result(stem, name, tuple(verdicts), load_times(analysis, name, tools))
-    results.append(result)
+    result.engines, result.loads = tuple(verdicts), load_times(analysis, name, tools)
     return Subject(stem, name, found, grammar, by_option[thinking], reasoning, verdicts, result)
 
 
 @pytest.fixture(autouse=True)
 def _expect_open_faults(request: pytest.FixtureRequest, subject: Subject) -> None:
     test = request.node.originalname
-    reason = OPEN.get((test, subject.stem))
+    reason = OPEN.get((test, subject.stem, subject.name))
     if reason:
         request.applymarker(pytest.mark.xfail(reason=reason))
 
@@ -127,14 +152,19 @@ def test_accepted(subject: Subject) -> None:
     good, bad = subject.texts(subject.tool_set.good), subject.texts(subject.tool_set.bad)
     if not good:
         pytest.skip("the chat template shows no call behind a generation prompt")
-    for engine, accepts in subject.verdicts.items():
-        for text in good:
-            assert accepts(text), (engine, text)
-        for text in bad:
-            assert not accepts(text), (engine, text)
-        for text in good:
-            for end in (len(text) // 2, 3 * len(text) // 4, len(text.rstrip()) - 1):
-                assert not accepts(text[:end]), (engine, text[:end])
+    expected = dict.fromkeys(good, True) | dict.fromkeys(bad, False)
+    for text in good:
+        for end in (len(text) // 2, 3 * len(text) // 4, len(text.rstrip()) - 1):
+            expected[text[:end]] = False
+    wrong = [
+        (engine, text)
+        for engine, accepts in subject.verdicts.items()
+        for text, verdict in expected.items()
+        if accepts(text) != verdict
+    ]
+    subject.result.judged = len(expected) * len(subject.verdicts)
+    subject.result.misjudged = len(wrong)
+    assert not wrong
 
 
 def test_sampled(subject: Subject) -> None:
@@ -142,13 +172,13 @@ def test_sampled(subject: Subject) -> None:
     faults = {text: _fault(subject, text) for text in _samples(subject)}
     if subject.tool_set.tools is None:
         # No grammar that is open to any name can say that each is another.
-        faults = {text: fault for text, fault in faults.items() if "a new key" not in fault}
-    wrong = {text: fault for text, fault in faults.items() if fault}
+        faults = {text: fault for text, fault in faults.items() if not _is_at_old_key(text, fault)}
+    wrong = {text: str(fault) for text, fault in faults.items() if fault}
     subject.result.samples, subject.result.misread = len(faults), len(wrong)
     assert not wrong
 
 
-def _fault(subject: Subject, text: str) -> str:
+def _fault(subject: Subject, text: str) -> Exception | None:
     """What is wrong with the way in which the parser reads an output of the grammar."""
     import jsonschema
 
@@ -161,8 +191,16 @@ def _fault(subject: Subject, text: str) -> str:
             if subject.tool_set.tools is not None:
                 jsonschema.validate(arguments, subject.tool_set.schema(call.name))
     except (ValueError, KeyError, jsonschema.ValidationError) as error:
-        return str(error)
-    return "" if message.tool_calls else "no call"
+        return error
+    return None if message.tool_calls else ValueError("no call")
+
+
+def _is_at_old_key(text: str, fault: Exception | None) -> bool:
+    """Whether the parser stopped at a key, in markup or in JSON, that it had read before."""
+    before = text[: getattr(fault, "position", 0)]
+    key = before[before.rfind('"') :]
+    again = bool(key) and re.search(re.escape(key) + r'"\s*:', before)
+    return "a new key" in str(fault) or bool(again)
 
 
 def test_agreement(subject: Subject) -> None:

@@ -12,7 +12,14 @@ from parsers import SOURCES
 
 from autoparser_gen import pipeline, verify
 from autoparser_gen.analysis.as_json import triggers
-from autoparser_gen.analysis.model import Analysis, Headers, LiteralSyntax, Reasoning, ReasoningMode
+from autoparser_gen.analysis.model import (
+    Analysis,
+    Function,
+    Headers,
+    LiteralSyntax,
+    Reasoning,
+    ReasoningMode,
+)
 from autoparser_gen.emit import lark
 from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.lower import lower
@@ -455,6 +462,29 @@ def test_a_header_that_only_repeats(between: str) -> None:
         assert accepts(f"/think Hm.<|end|>{between}<|start|>assistant\nIt rains."), engine
         assert accepts("/think Hm.<|end|>\n<|start|>assistant\nIt rains.") == bool(between), engine
         assert not accepts("/think Hm.<|end|>It rains."), engine
+
+
+@pytest.mark.parametrize("name", ["get_weather", "select", "users"])
+def test_headers_that_begin_alike(name: str) -> None:
+    """A lexer that never goes back reads the headers of reasoning, content and calls side by side."""
+    headers = Headers(
+        start="<|start|>assistant",
+        end="<|message|>",
+        message_end="<|eom|>",
+        reasoning="self",
+        content="user",
+        recipient=" to=",
+    )
+    tools = replace(formats.CHANNELS.tools, function=Function("to=", "<|message|>"))
+    analysis = replace(formats.CHANNELS, headers=headers, tools=tools)
+    tool = {"type": "function", "function": {"name": name}}
+    call = f" to={name}<|message|>{{}}<|call|>"
+    for given in (None, [tool]):
+        for engine, accepts in engines(lower(analysis, tools=given), analysis).items():
+            assert accepts(call), (engine, given)
+            assert accepts(f" to=self<|message|>So.<|eom|><|start|>assistant{call}"), engine
+            assert accepts(" to=user<|message|>Yes."), engine
+            assert not accepts(" to=self<|message|>{}<|call|>"), engine
 
 
 def test_errors_of_the_request() -> None:

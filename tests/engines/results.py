@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from conftest import ROOT
@@ -17,6 +17,7 @@ from engines.tool_sets import TOOL_SETS
 
 PAGE = ROOT / "docs" / "engines.md"
 LOADS = 3  # of which the fastest counts
+NOTHING = "-"
 
 
 @dataclass
@@ -25,8 +26,11 @@ class Result:
 
     stem: str
     tool_set: str
-    engines: tuple[str, ...]
-    loads: Mapping[str, float]  # milliseconds of processor time; of some tool sets only
+    has_calls: bool = True
+    engines: tuple[str, ...] = ()  # none where one of them refused the grammar
+    loads: Mapping[str, float] = field(default_factory=dict)  # milliseconds; of some tool sets
+    judged: int = 0
+    misjudged: int = 0
     samples: int = 0
     misread: int = 0
     strings: int = 0
@@ -42,6 +46,8 @@ LOADED = {
 COLUMNS = (
     "format",
     "engines",
+    "judged",
+    "right",
     "sampled",
     "read",
     "strings",
@@ -58,6 +64,8 @@ TEXT = """\
 `AUTOPARSER_SAMPLES=8 pytest tests/test_grammar_engines.py` writes this page, and `.ci/full` calls it.
 Each format meets {sets} tool sets: {names}. A call is required.
 
+- **judged** are the verdicts asked for on renderings of calls that the tools permit, of calls that they
+  forbid, and of truncated ones; **right** are those that take the first and refuse the others.
 - **sampled** outputs are random, drawn by llama.cpp's own sampler under our GBNF; **read** are those of
   which the generated parser, with `strict=True`, makes calls of known tools with arguments that
   `jsonschema` accepts. Where any argument may be written, outputs that give one twice are left out: no
@@ -67,6 +75,7 @@ Each format meets {sets} tool sets: {names}. A call is required.
   forms of the Lark file) all take, or all refuse.
 - Loading times are milliseconds of processor time, rounded up to tens: llama.cpp and llguidance with 30
   tools, a call allowed; lark with the files as they are generated.
+- A format without calls has a row of -.
 
 {totals}
 
@@ -89,8 +98,11 @@ def _time(load: Callable[[str], object], text: str) -> float:
     return 1000 * min(times)
 
 
-def write_page(results: Sequence[Result]) -> None:
-    """Write the page, with the rows of formats that met all tool sets; other rows stay."""
+def write_page(results: Sequence[Result], faults: Mapping[tuple[str, str, str], str]) -> None:
+    """Write the page, with the rows of formats that met all tool sets; other rows stay.
+
+    `faults` are those that are open, by test, format and tool set.
+    """
     by_format: dict[str, list[Result]] = {}
     for result in results:
         by_format.setdefault(result.stem, []).append(result)
@@ -98,7 +110,7 @@ def write_page(results: Sequence[Result]) -> None:
     for stem, found in by_format.items():
         if len(found) == len(TOOL_SETS):
             rows[stem] = _row(found)
-    PAGE.write_text(_page(rows), encoding="utf-8")
+    PAGE.write_text(_page(rows, faults), encoding="utf-8")
 
 
 def rows_of_page() -> dict[str, list[str]]:
@@ -110,25 +122,47 @@ def rows_of_page() -> dict[str, list[str]]:
 
 
 def _row(found: Sequence[Result]) -> list[str]:
+    if not found[0].has_calls:
+        return [found[0].stem, *(NOTHING for _ in COLUMNS[1:])]
     loads = {name: ms for result in found for name, ms in result.loads.items()}
+    judged, misjudged = sum(r.judged for r in found), sum(r.misjudged for r in found)
     samples, misread = sum(r.samples for r in found), sum(r.misread for r in found)
     strings, apart = sum(r.strings for r in found), sum(r.apart for r in found)
-    loaded = min(len(result.engines) for result in found)
-    counts = (loaded, samples, samples - misread, strings, sum(r.accepted for r in found))
-    times = (loads[name] for name in ("llama.cpp", "llguidance", "lark", "lark, portable"))
-    tens = (10 * -(-int(ms) // 10) or 10 for ms in times)
-    return [found[0].stem, *map(str, (*counts, strings - apart, *tens))]
-
-
-def _page(rows: Mapping[str, Sequence[str]]) -> str:
-    lines = [rows[stem] for stem in sorted(rows)]
-    sums = {name: sum(int(row[at]) for row in lines) for at, name in enumerate(COLUMNS) if at}
-    totals = (
-        f"In all: {sums['read']} of {sums['sampled']} sampled outputs are read; the engines agree"
-        f" on {sums['same verdict']} of {sums['strings']} strings."
+    counts = (
+        min(len(result.engines) for result in found),
+        *(judged, judged - misjudged, samples, samples - misread),
+        *(strings, sum(r.accepted for r in found), strings - apart),
     )
-    text = TEXT.format(sets=len(TOOL_SETS), names=", ".join(TOOL_SETS), totals=totals)
-    return text + _table([COLUMNS, *lines])
+    times = (loads.get(name) for name in ("llama.cpp", "llguidance", "lark", "lark, portable"))
+    tens = (ms and (10 * -(-int(ms) // 10) or 10) for ms in times)
+    return [found[0].stem, *map(str, counts), *(str(ms or NOTHING) for ms in tens)]
+
+
+def _page(rows: Mapping[str, Sequence[str]], faults: Mapping[tuple[str, str, str], str]) -> str:
+    lines = [rows[stem] for stem in sorted(rows)]
+    sums = {
+        name: sum(int(row[at]) for row in lines if row[at] != NOTHING)
+        for at, name in enumerate(COLUMNS)
+        if at
+    }
+    totals = (
+        f"In all: {sums['right']} of {sums['judged']} verdicts are right; {sums['read']} of"
+        f" {sums['sampled']} sampled outputs are read; the engines agree on {sums['same verdict']}"
+        f" of {sums['strings']} strings."
+    )
+    text = TEXT.format(
+        sets=len(TOOL_SETS), names=", ".join(TOOL_SETS), totals=totals, nothing=NOTHING
+    )
+    return text + _table([COLUMNS, *lines]) + _faults(faults)
+
+
+def _faults(faults: Mapping[tuple[str, str, str], str]) -> str:
+    """The formats with each of the faults, below the table."""
+    stems: dict[str, list[str]] = {}
+    for (_, stem, tool_set), reason in faults.items():
+        stems.setdefault(f"{tool_set}: {reason}", []).append(stem)
+    lines = [f"- {', '.join(found)}, {fault}." for fault, found in stems.items()]
+    return "\nOpen faults:\n\n" + "\n".join(lines) + "\n" if lines else ""
 
 
 def _table(lines: Iterable[Sequence[str]]) -> str:

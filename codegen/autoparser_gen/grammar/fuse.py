@@ -89,6 +89,7 @@ class _Fuser:
         self.empty = nullable_rules(grammar.rules)
         self.closed: dict[str, bool] = {}  # rules that hold no text, or all that ends it too
         self.names: dict[Expr, str] = {}  # of the rules for what follows a fused token
+        self.ends: dict[tuple[str, Expr], Expr] = {}  # by text and what follows it
 
     def run(self) -> ResponseGrammar:
         """The fused grammar."""
@@ -130,7 +131,7 @@ class _Fuser:
         rule = self.grammar[name]
         if name not in self.closed:
             self.closed[name] = True  # for rules that refer to themselves
-            known = dict(self.names), dict(self.builder.rules), dict(self.closed)
+            known = dict(self.names), dict(self.ends), dict(self.builder.rules), dict(self.closed)
             try:
                 if rule.token:
                     self.closed[name] = not isinstance(rule.body, Text)
@@ -140,7 +141,7 @@ class _Fuser:
             except _NeedsMore:
                 # What was converted meanwhile is gone with the rest, and has to be so again.
                 open_rules = {other for other, closed in self.closed.items() if not closed}
-                self.names, self.builder.rules, self.closed = known
+                self.names, self.ends, self.builder.rules, self.closed = known
                 self.closed.update(dict.fromkeys((*open_rules, name), False))
         return self.closed[name]
 
@@ -167,6 +168,12 @@ class _Fuser:
     # ---- text and what ends it ----
 
     def _fused(self, text: Rule, rest: Expr) -> Expr:
+        """Text with each of its endings; of several a rule, since texts of many tools end so."""
+        if (text.name, rest) not in self.ends:
+            self.ends[text.name, rest] = self._with_endings(text, rest)
+        return self.ends[text.name, rest]
+
+    def _with_endings(self, text: Rule, rest: Expr) -> Expr:
         choices = []
         free = False
         for ending in self._endings(text, rest):
@@ -180,6 +187,8 @@ class _Fuser:
             following = self._following(ending.rest, ending.name.partition("-to-")[2])
             choices.append(token if whole else seq(token, following))
         fused = alt(*choices)
+        if len(choices) > 1 and not free:  # text up to the end may be empty, which no rule is
+            fused = self.builder.rule(f"{text.name}-and-rest", fused)
         return opt(fused) if free else fused
 
     def _joined(self, first: Expr, rest: Expr) -> Expr | None:

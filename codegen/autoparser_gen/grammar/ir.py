@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -215,6 +215,7 @@ class Builder:
         self.rules: dict[str, Rule] = {}
         self.warnings: list[str] = []
         self._numbers: dict[str, int] = {}  # by name: all numbers below are taken
+        self._numbered: dict[Rule, str] = {}  # names of rules that wanted one that was taken
 
     def rule(self, name: str, body: Expr, *, capture: str = "") -> Ref:
         """Add a rule. The same rule may be added again; another body takes a numbered name."""
@@ -248,11 +249,14 @@ class Builder:
         return ResponseGrammar(tuple(plain + tokens), start, tuple(self.warnings))
 
     def _add(self, rule: Rule) -> Ref:
-        known = self.rules.get(rule.name)
-        if known is not None and known != rule:
-            rule = Rule(self._free(rule.name), rule.body, rule.token, rule.capture)
-        self.rules[rule.name] = rule
-        return Ref(rule.name)
+        for name in (rule.name, self._numbered.get(rule, rule.name)):
+            known = self.rules.get(name)
+            if known is None or replace(known, name=rule.name) == rule:
+                break
+        else:
+            name = self._numbered[rule] = self._free(rule.name)
+        self.rules[name] = replace(rule, name=name)
+        return Ref(name)
 
     def _free(self, name: str) -> str:
         free, number = name, self._numbers.get(name, 2)

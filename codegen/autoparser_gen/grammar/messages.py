@@ -149,9 +149,11 @@ class Messages:
         recipient = seq(
             _optional_space(headers.recipient), core(headers.recipient), headers.namespace, name
         )
-        if not core(headers.recipient) and isinstance(name, Ref):
-            # With its end, so that a lexer does not take part of another header for a name.
-            return self.builder.token("call-header", seq(name, self._header_end()), capture="name")
+        if not headers.channel and (core(headers.recipient) or isinstance(name, Ref)):
+            # With its end, so that a lexer does not take part of another header for a name; whole,
+            # since one that never goes back has to read all headers side by side.
+            header = seq(recipient, self._header_end())
+            return self.builder.token("call-header", header, capture="name")
         if not headers.channel or not headers.preamble:
             return seq(recipient, self._header_end())
         channel = seq(core(headers.channel), headers.preamble)
