@@ -413,3 +413,10 @@ def test_as_a_module() -> None:
     )
     assert done.returncode == 0
     assert done.stdout.startswith("autoparser-gen ")
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "0"])
+def test_a_time_limit_is_a_number_of_seconds(run: Runner, seconds: str) -> None:
+    done = run(HERMES, "--inspect", "--max-seconds", seconds)
+    assert done.status == 2
+    assert "--max-seconds" in done.err

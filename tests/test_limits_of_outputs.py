@@ -57,6 +57,16 @@ def test_no_calls_at_all(stem: str) -> None:
         module.parse(CALLS[stem], prompt="", max_calls=0)
 
 
+def test_arguments_of_drafts_count_where_reasoning_does_not_close() -> None:
+    module = parser_of("qwen3")
+    text = f"<think>\nIt would be {CALLS['qwen3']}"
+    for pieces in usual_splits(text + " but no.\n</think>\n\nDone."):
+        assert read(module, pieces, max_arguments=3).content == "Done."
+    for pieces in usual_splits(text):
+        with pytest.raises(module.LimitError, match="over 3 characters"):
+            read(module, pieces, max_arguments=3)
+
+
 def test_drafts_in_reasoning_that_closes_do_not_count() -> None:
     module, drafts = parser_of("qwen3"), CALLS["qwen3"] * 3
     assert (

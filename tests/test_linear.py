@@ -12,9 +12,11 @@ import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import pytest
 import texts
+from parsers import parser_of
 from splits import pieces
 
 from autoparser_gen import verify
@@ -197,3 +199,14 @@ def test_whole_calls_take_one_step(stem: str, monkeypatch: pytest.MonkeyPatch) -
     parser = counted_parser(format_.source, work, monkeypatch)
     text = format_.text("calls", 20_000)
     assert reading(parser, text, None, work) < CALL_WORK[stem] * len(parser.parse(text).tool_calls)
+
+
+def test_no_pattern_is_made_for_an_argument_s_name() -> None:
+    module = parser_of("minimax_m3")
+    mark = "]<]minimax[>["
+    arguments = "".join(f"{mark}<k{at}>{at}{mark}</k{at}>" for at in range(300))
+    call = f'{mark}<tool_call>\n{mark}<invoke name="f">{arguments}{mark}</invoke>\n'
+    with mock.patch.object(re, "compile", wraps=re.compile) as made:
+        message = module.parse(f"{call}{mark}</tool_call>")
+    assert len(json.loads(message.tool_calls[0].arguments)) == 300
+    assert made.call_count < 100  # those of the format

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -52,6 +53,13 @@ _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _Function = TypeVar("_Function", bound=Callable[..., int])
 
 
+def _finite(context: click.Context, parameter: click.Parameter, value: float) -> float:
+    """The number, unless it is none that a clock can reach."""
+    if not math.isfinite(value):
+        raise click.BadParameter(f"{value} is not a number of seconds.")
+    return value
+
+
 def _options_of_inputs(function: _Function) -> _Function:
     """The options that say how a chat template is read, of every command."""
     for option in reversed(
@@ -66,6 +74,7 @@ def _options_of_inputs(function: _Function) -> _Function:
             click.option(
                 "--max-seconds",
                 type=click.FloatRange(min=0, min_open=True),
+                callback=_finite,
                 default=DEFAULT_LIMITS.seconds,
                 show_default=True,
                 metavar="SECONDS",

@@ -1309,7 +1309,11 @@ class Parser:
 
     def _limit_arguments(self, call: _Call, text: str) -> None:
         call.size += len(text)
-        if self._max_arguments is not None and call.size > self._max_arguments:
+        if self._draft is None and self._max_arguments is not None:
+            self._require_at_most(call.size)
+
+    def _require_at_most(self, size: int) -> None:
+        if self._max_arguments is not None and size > self._max_arguments:
             raise LimitError(f"a call's arguments have over {self._max_arguments} characters")
 
     def over_limit(self, arguments: str) -> bool:
@@ -1394,6 +1398,7 @@ class Parser:
         """The text has ended: the drafted calls count."""
         drafted, self._draft = self._draft or [], None
         self._limit_calls(len(self._calls) + len(self._draft_calls))
+        self._require_at_most(max((len(call.arguments) for call in self._draft_calls), default=0))
         for entry in drafted:
             if isinstance(entry, Delta):
                 self._out.append(entry)
@@ -1610,6 +1615,12 @@ def _steps(text: str) -> tuple[str, ...]:
     return tuple(map(re.escape, text))
 
 
+def _text_ahead(text: str) -> str:
+    """The same for a text as it stands, which takes less to compile than step by step."""
+    begun = "|".join(re.escape(text[:size]) + r"\Z" for size in range(len(text) - 1, -1, -1))
+    return f"(?:{re.escape(text)}()|{begun})"
+
+
 def _next_argument(quote: str) -> tuple[str, ...]:
     """Steps for a key without quotes and the beginning of its string, behind an unclosed one."""
     return (",", _SPACES, r"[\w.$-]{1,64}", ":", *_steps(quote), _SPACES, r"[^\s,}]")
@@ -1769,7 +1780,8 @@ class VerbatimString:
         self._out = out
         self._quote = quote
         self._follows = follows
-        self._ends, self._begins, self._special = _string_ends(quote, missed)
+        self._missed, self._begins = _missed_ends(missed)
+        self._special = _string_stops(quote[0], missed)
 
     def read(self, text: str, at: int, end: int, final: bool) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
@@ -1783,36 +1795,45 @@ class VerbatimString:
 
     def _find_end(self, text: str, at: int, end: int, final: bool) -> tuple[int, int]:
         """Up to where text[at:end] is the string's text, and the size of its closing quote there."""
-        while (found := self._ends.search(text, at, end)) is not None:
-            missed = found.group() != self._quote
-            behind = self._follows.match(text, found.end(), end)
-            ends = found.end() < end if missed else behind is not None and bool(behind.lastindex)
-            if ends or (final and (missed or behind is not None)):
+        missed = self._missed.search(text, at, end)
+        stop = end + 1 if missed is None else missed.start()
+        limit = min(end, stop + len(self._quote) - 1)
+        while (quote := text.find(self._quote, at, limit)) >= 0:
+            behind = self._follows.match(text, quote + len(self._quote), end)
+            if behind is not None and (final or behind.lastindex):
                 self.done = True
-                return found.start(), 0 if missed else len(self._quote)
-            if missed or behind is not None:
-                break
-            at = found.start() + 1
-        if final:
-            return end, 0
-        begin = self._begins.search(text, max(at, end - _LONGEST_END), end)
-        stop = end if begin is None else begin.start()
-        return stop if found is None else min(stop, found.start()), 0
+                return quote, len(self._quote)
+            if behind is not None:
+                return min(quote, self._unclear(text, at, end)), 0
+            at = quote + 1
+        if missed is not None and (final or missed.end() < end):
+            self.done = True
+            return missed.start(), 0
+        return (end if final else min(stop, self._unclear(text, at, end))), 0
+
+    def _unclear(self, text: str, at: int, end: int) -> int:
+        """Index from which the end of text[at:end] may begin what ends the string."""
+        start = max(at, end - _LONGEST_END)
+        begin = self._begins.search(text, start, end)
+        held = _held(text, start, end, self._quote)
+        return held if begin is None else min(held, begin.start())
 
 
 @lru_cache
-def _string_ends(
-    quote: str, missed: tuple[tuple[str, ...], ...]
-) -> tuple[re.Pattern[str], re.Pattern[str], _SearchIn]:
-    """Patterns of what may end a string, of what may begin that, and the search for any such text.
+def _missed_ends(
+    missed: tuple[tuple[str, ...], ...],
+) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Patterns of what shows that a closing quote has been left out, and of what may begin that."""
+    whole = "|".join("".join(steps) for steps in missed)
+    begins = "|".join(_ahead(*steps) for steps in missed)
+    return re.compile(whole or r"(?!)"), re.compile(begins or r"(?!)")
 
-    That one also finds what is escaped in JSON.
-    """
-    ways = [*missed, _steps(quote)]
-    whole = "|".join("".join(steps) for steps in ways)
-    begins = "|".join(_ahead(*steps) for steps in ways)
-    first = "|".join(steps[0] for steps in ways)
-    return re.compile(whole), re.compile(begins), re.compile(f"{first}|{_ESCAPED}").search
+
+@lru_cache
+def _string_stops(first: str, missed: tuple[tuple[str, ...], ...]) -> _SearchIn:
+    """The search for any text that may end a string, and for what is escaped in JSON."""
+    ways = "|".join([*(steps[0] for steps in missed), re.escape(first)])
+    return re.compile(f"{ways}|{_ESCAPED}").search
 
 
 class _Open:

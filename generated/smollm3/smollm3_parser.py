@@ -1265,7 +1265,11 @@ class Parser:
 
     def _limit_arguments(self, call: _Call, text: str) -> None:
         call.size += len(text)
-        if self._max_arguments is not None and call.size > self._max_arguments:
+        if self._draft is None and self._max_arguments is not None:
+            self._require_at_most(call.size)
+
+    def _require_at_most(self, size: int) -> None:
+        if self._max_arguments is not None and size > self._max_arguments:
             raise LimitError(f"a call's arguments have over {self._max_arguments} characters")
 
     def over_limit(self, arguments: str) -> bool:
@@ -1350,6 +1354,7 @@ class Parser:
         """The text has ended: the drafted calls count."""
         drafted, self._draft = self._draft or [], None
         self._limit_calls(len(self._calls) + len(self._draft_calls))
+        self._require_at_most(max((len(call.arguments) for call in self._draft_calls), default=0))
         for entry in drafted:
             if isinstance(entry, Delta):
                 self._out.append(entry)

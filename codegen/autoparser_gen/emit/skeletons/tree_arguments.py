@@ -15,6 +15,7 @@ from autoparser_gen.emit.skeletons.literals import (
     _call_ends,
     _json_text,
     _steps,
+    _text_ahead,
 )
 from autoparser_gen.emit.skeletons.raw_values import (
     _branches,
@@ -213,7 +214,7 @@ def _behind_text(closer: str) -> re.Pattern[str]:
     """What follows a text's closer: another tag, or the closer of the tag around it."""
     slash = re.escape(CLOSER_START.removeprefix(TAG_START)[:1])
     openers = _ahead(_SPACES, *_steps(TAG_START), rf"[^\s{slash}]")
-    return re.compile(openers + "|" + _ahead(_SPACES, *_steps(closer)))
+    return re.compile(f"{openers}|{_SPACES}{_text_ahead(closer)}")
 
 
 def _may_be_array(schema: tuple[Any, Any] | None) -> bool:
