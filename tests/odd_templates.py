@@ -46,6 +46,9 @@ CUT_BLOCKS = (
 TEMPLATES = {
     "bare calls with commas": chat(CONTENT + calls(JSON_CALL, before="~", between=",")),
     "bare calls right behind content": chat(CONTENT + calls(JSON_CALL)),
+    "whitespace of any kind around calls": chat(
+        CONTENT + calls("{{ ' \\r\n' }}<c>{{ '\\t' }}" + JSON_CALL + "</c>{{ '\\r\n' }}")
+    ),
     "calls in tags with a semicolon": chat(
         CONTENT + calls("<c>" + JSON_CALL + "</c>", between="; ")
     ),

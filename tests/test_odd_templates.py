@@ -67,6 +67,8 @@ OUTPUTS = [
     ("bare calls with commas", f"{CALL}\n{CALL}", "", "", TWO),
     ("bare calls with commas", f"{CALL}, and so on", ", and so on", "", ONE),
     ("bare calls with commas", f"{CALL}, {{odd", ", {odd", "", ONE),
+    ("whitespace of any kind around calls", f"So \r\n<c>\t{CALL}</c>\r\n", "So", "", ONE),
+    ("whitespace of any kind around calls", f"<c>{CALL}</c>\n<c>{CALL}</c>", "", "", TWO),
     ("calls in tags with a semicolon", f"So<c>{CALL}</c>; <c>{CALL}</c>", "So", "", TWO),
     ("calls in tags with a semicolon", f"<c>{CALL}</c><c>{CALL}</c>", "", "", TWO),
     ("calls in tags with a semicolon", f"<c>{CALL}</c>; done", "; done", "", ONE),

@@ -210,8 +210,9 @@ def _expr(item: Expr | str) -> Expr:
 class Builder:
     """Collects rules by name while a grammar is lowered; order is decided at the end."""
 
-    def __init__(self) -> None:
-        """Start without rules."""
+    def __init__(self, whitespace: Expr | None = None) -> None:
+        """Start without rules; `whitespace` stands between tokens if it is not the usual one."""
+        self.whitespace = whitespace
         self.rules: dict[str, Rule] = {}
         self.warnings: list[str] = []
         self._numbers: dict[str, int] = {}  # by name: all numbers below are taken

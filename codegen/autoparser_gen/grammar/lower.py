@@ -35,7 +35,7 @@ from autoparser_gen.grammar.markup import (
 from autoparser_gen.grammar.messages import Messages
 from autoparser_gen.grammar.request import Tool, choose, read_tools
 from autoparser_gen.grammar.schema import SchemaRules
-from autoparser_gen.grammar.syntax import Syntax, margin
+from autoparser_gen.grammar.syntax import Syntax, margin, whitespace_of
 
 RESPONSE = "response"
 
@@ -58,7 +58,7 @@ def lower(
     name. With a `response_schema` content is JSON. With `lazy` it begins at the first tool call.
     Raises GrammarError where no sound grammar follows from the analysis or the schemas.
     """
-    builder = Builder()
+    builder = Builder(whitespace_of(analysis))
     chosen = choose(None if tools is None else read_tools(tools), tool_choice)
     response = _Response(builder, analysis, chosen, parallel, response_schema)
     if lazy:

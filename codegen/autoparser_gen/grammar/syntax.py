@@ -8,10 +8,11 @@ tokens: an engine with a lexer would expand every `x?` of a rule into two rules.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autoparser_gen.analysis.model import LiteralSyntax
+from autoparser_gen.analysis.model import Analysis, LiteralSyntax
 from autoparser_gen.grammar.ir import (
     Alt,
     Builder,
@@ -38,6 +39,7 @@ JSON = LiteralSyntax()
 
 # Like llama.cpp's `space` rule: unlimited whitespace invites models to loop on it.
 WHITESPACE = alt(" ", seq(Rep(Lit("\n"), 1, 2), Rep(chars(" \t"), 0, 64)))
+_IN_WHITESPACE = re.compile(r" |\n{1,2}[ \t]{0,64}")
 # Between the parts of a response: what chat templates write there, and a little more.
 MARGIN = Rep(chars(" \t\r\n"), 1, 8)
 # Beside raw values: there a parser skips any, and what it skips must not become part of a value.
@@ -71,9 +73,25 @@ KEY_NAME_CHAR = chars("\x00-,/:-@[-^`{-\x7f", negated=True)
 KEY = many(KEY_NAME_CHAR, 1)
 
 
+def whitespace_of(analysis: Analysis) -> Expr | None:
+    """Whitespace between tokens that takes what the chat template writes; None if that is usual."""
+    tools = analysis.tools
+    written = [
+        *analysis.joints.values(),
+        tools.format.section_start,
+        tools.format.per_call_start,
+        *vars(tools.function).values(),
+        *vars(tools.arguments).values(),
+    ]
+    texts = (text for text in written if isinstance(text, str))
+    runs = [run for text in texts for run in re.findall(r"[ \t\r\n]+", text)]
+    unusual = [len(run) for run in runs if not _IN_WHITESPACE.fullmatch(run)]
+    return Rep(chars(" \t\r\n"), 1, max(8, *unusual)) if unusual else None
+
+
 def whitespace(builder: Builder) -> Ref:
     """Whitespace between tokens, not empty."""
-    return builder.token("ws", WHITESPACE)
+    return builder.token("ws", builder.whitespace or WHITESPACE)
 
 
 def margin(builder: Builder) -> Ref:
@@ -124,18 +142,18 @@ class Syntax:
         self,
         builder: Builder,
         literals: LiteralSyntax = JSON,
-        space: Expr = WHITESPACE,
+        space: Expr | None = None,
         string_stops: Sequence[Stop] = (),
         prefix: str = "",
     ) -> None:
-        """Rules are added to the builder when they are asked for; `space` is whitespace.
+        """Rules are added to the builder when they are asked for; `space` is whitespace, if not its own.
 
         `string_stops` must not stand in strings, since a parser would see them there. `prefix`
         keeps the rules apart from those of another syntax.
         """
         self.builder = builder
         self.literals = literals
-        self.space = space
+        self.space = space or builder.whitespace or WHITESPACE
         self.string_stops = string_stops
         self.prefix = prefix
 
