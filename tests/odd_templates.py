@@ -149,6 +149,34 @@ TEMPLATES = {
             f"<do {{{{ c.name }}}}>{EACH}<p={{{{ k }}}}>{RAW}</p>{{%- endfor -%}}</do {{{{ c.name }}}}>"
         )
     ),
+    "an id in the tag around JSON": chat(
+        REASONING + CONTENT + calls("<c id='{{ t.id }}'>" + JSON_CALL + "</c>~")
+    ),
+    "an id behind JSON": chat(CONTENT + calls("<c>" + JSON_CALL + "<id>{{ t.id }}</id></c>")),
+    "an id behind the arguments": chat(
+        CONTENT + calls("<c>{{ c.name }}<a>{{ c.arguments | tojson }}</a><id>{{ t.id }}</id></c>")
+    ),
+    "an id between type and function": chat(
+        CONTENT
+        + calls(
+            """<c>{"type": "function", "id": "{{ t.id }}", "function": """ + JSON_CALL + "}</c>"
+        )
+    ),
+    "a number in JSON": chat(
+        CONTENT + calls("""<c>{"nr": {{ loop.index }}, """ + JSON_CALL[1:] + "</c>")
+    ),
+    "a number in the tag around JSON": chat(
+        CONTENT + calls("<c nr={{ loop.index0 }}>" + JSON_CALL + "</c>~")
+    ),
+    "a number in the tag with the name": chat(
+        CONTENT
+        + calls("""<c id="call_{{ loop.index }}" f="{{ c.name }}">{{ c.arguments | tojson }}</c>""")
+    ),
+    "a number between tags": chat(
+        REASONING
+        + CONTENT
+        + calls("<c>{{ loop.index }}<f>{{ c.name }}</f>{{ c.arguments | tojson }}</c>")
+    ),
     "an id behind the name": chat(
         CONTENT
         + calls(

@@ -8,7 +8,8 @@ from typing import Any
 
 from autoparser_gen.analysis import conventions
 from autoparser_gen.analysis.layout import Layout
-from autoparser_gen.analysis.model import ToolFormat, Tools
+from autoparser_gen.analysis.marks import split_closer
+from autoparser_gen.analysis.model import CallId, CallIdPosition, ToolFormat, Tools
 from autoparser_gen.analysis.study import Study
 from autoparser_gen.analysis.values import path_to
 from autoparser_gen.probe import needles
@@ -22,21 +23,41 @@ def analyze_json_native(study: Study, layout: Layout, form: ToolFormat, cut: Cut
     if not (cut.start.strip() or form.section_start.strip() or layout.calls[0].array):
         form = _with_tag(study, form)
     two = study.layout(calls=2)
+    call_id = _id_in_markup(study, layout)
     if layout.calls[0].array is not None:
         study.found("tools.format.tools_array_wrapped", "1 call / 2 calls")
         form = replace(form, tools_array_wrapped=True)
         if two is not None and two.calls[0].array == two.calls[1].array:
             two = None  # what surrounds the array surrounds all calls
     if two is None:
-        return Tools(replace(form, section_start=cut.start, section_end=cut.end))
-    return Tools(
-        replace(
-            form,
-            per_call_start=cut.start,
-            per_call_end=cut.end,
-            call_separator=cut.separator if cut.separator.strip() else "",
-        )
+        form = replace(form, section_start=cut.start, section_end=cut.end)
+        return Tools(form, call_id=call_id)
+    form = replace(
+        form,
+        per_call_start=cut.start,
+        per_call_end=cut.end,
+        call_separator=cut.separator if cut.separator.strip() else "",
     )
+    if call_id.pos is CallIdPosition.POST_ARGS:
+        suffix, end = split_closer(cut.end)
+        form, call_id = replace(form, per_call_end=end), replace(call_id, suffix=suffix)
+    return Tools(form, call_id=call_id)
+
+
+def _id_in_markup(study: Study, layout: Layout) -> CallId:
+    """Where the id stands that the call's markers hold, and what stands between it and the call."""
+    call = layout.calls[0]
+    assert call.value is not None
+    before = layout.text[call.start : call.value.start]
+    behind = layout.text[call.value.end : call.end]
+    if before:
+        study.found("tools.call_id.pos", "id before the call's JSON")
+        id_ = call.number or needles.IDS[0]
+        return CallId(CallIdPosition.PRE_FUNC_NAME, "", before.removeprefix(id_))
+    if behind:
+        study.found("tools.call_id.pos", "id behind the call's JSON")
+        return CallId(CallIdPosition.POST_ARGS, behind.removesuffix(needles.IDS[0]), "")
+    return CallId()
 
 
 def _fields(study: Study, layout: Layout, form: ToolFormat) -> ToolFormat:
@@ -61,7 +82,9 @@ def _fields(study: Study, layout: Layout, form: ToolFormat) -> ToolFormat:
         args_field=args_path[-1] if args_path is not None else "",
         id_field=id_path[-1] if id_path is not None else "",
     )
-    form = form if form.id_field else replace(form, gen_id_field=_generated_id(study, form))
+    if not form.id_field:
+        key, is_number = _generated_id(study, form)
+        form = replace(form, gen_id_field=key, gen_id_is_number=is_number)
     return replace(form, fixed_fields=_fixed_fields(study, form))
 
 
@@ -105,18 +128,18 @@ def _path_to_text(data: Any, arguments: dict[str, Any]) -> tuple[str, ...] | Non
     return None
 
 
-def _generated_id(study: Study, form: ToolFormat) -> str:
-    """The key of a number that the chat template gives to each call."""
+def _generated_id(study: Study, form: ToolFormat) -> tuple[str, bool]:
+    """The key of what the chat template numbers calls with ("" for none); whether that is a number."""
     two = study.layout(calls=2)
     if two is None:
-        return ""
+        return "", False
     objects = [call.value.data for call in two.calls if call.value is not None]
     if len(objects) < 2:
-        return ""
+        return "", False
     study.found("tools.format.gen_id_field", "1 call / 2 calls")
     known = (form.name_field, form.args_field)
     for key, item in objects[0].items():
         other = objects[1].get(key)
         if key not in known and isinstance(item, (str, int)) and item != other:
-            return str(key)
-    return ""
+            return str(key), isinstance(item, int)
+    return "", False

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +16,7 @@ from autoparser_gen.analysis.values import (
     outermost_values,
 )
 from autoparser_gen.probe import Turn, needles
+from autoparser_gen.probe.glue import common_suffix
 
 
 @dataclass(frozen=True)
@@ -31,13 +33,15 @@ class CallSpan:
     """Where one call stands, from its first needle or value to its last.
 
     `value` is the call object (JSON calls) or the arguments object (JSON arguments); `array` the
-    array that the call object is an element of.
+    array that the call object is an element of; `number` what the chat template numbers calls with
+    and prints where an id might begin the call.
     """
 
     start: int
     end: int
     value: Value | None = None
     array: Value | None = None
+    number: str = ""
 
     def holds_name(self, name: str) -> bool:
         """Whether the whole call is one JSON value."""
@@ -89,7 +93,7 @@ def find_calls(text: str, calls: Sequence[needles.Call], first: int = 0) -> list
     values = list(outermost_values(text))
     native = _json_calls(text, values, calls)
     if native is not None:
-        return native
+        return _with_ids_in_markup(text, native, first)
     spans = []
     at = 0
     for index, (name, arguments) in enumerate(calls, first):
@@ -119,6 +123,25 @@ def find_calls(text: str, calls: Sequence[needles.Call], first: int = 0) -> list
         spans.append(CallSpan(start, end, value))
         at = end
     return spans
+
+
+def _with_ids_in_markup(text: str, spans: Sequence[CallSpan], first: int) -> list[CallSpan]:
+    """Calls that are JSON, each with the id that stands in front of it or behind it."""
+    found = []
+    for index, span in enumerate(spans):
+        number = first + index
+        call_id = needles.IDS[number] if number < len(needles.IDS) else ""
+        before = spans[index - 1].end if index else 0
+        behind = spans[index + 1].start if index + 1 < len(spans) else len(text)
+        if call_id and span.array is None and call_id not in text[span.start : span.end]:
+            start = text.find(call_id, before, span.start)
+            end = text.find(call_id, span.end, behind)
+            if start >= 0:
+                span = replace(span, start=start)
+            elif end >= 0:
+                span = replace(span, end=end + len(call_id))
+        found.append(span)
+    return found
 
 
 def _json_calls(
@@ -161,12 +184,48 @@ def _json_arguments(
     return None
 
 
-def lay_out(turn: Turn, calls: Sequence[needles.Call]) -> Layout | None:
-    """The parts of a turn; None where a call is missing. Other parts may be missing."""
+def numbering(layout: Layout) -> re.Pattern[str] | None:
+    """How calls are numbered that have no id: a number in their markers, one more in the second call.
+
+    The pattern's first group is the number with the word that it ends; behind it a call begins.
+    """
+    first, second = layout.calls[:2]
+    heads = (layout.text[: first.start], layout.text[first.end : second.start])
+    rest = common_suffix(heads)
+    words = [_NUMBERED.search(head.removesuffix(rest)) for head in heads]
+    if None in words:
+        return None
+    one, two = (word for word in words if word is not None)
+    if one["stem"] != two["stem"] or int(one["number"]) + 1 != int(two["number"]):
+        return None
+    return re.compile(rf"({re.escape(one['stem'])}[0-9]+){re.escape(rest)}\Z")
+
+
+# Right behind punctuation, which makes it part of a marker; but not the name of a tag itself.
+_NUMBERED = re.compile(r"(?<=[^\w\s</])(?P<stem>[^\W\d][\w-]*?|)(?P<number>[0-9]+)\Z")
+
+
+def _with_number(text: str, span: CallSpan, before: int, numbers: re.Pattern[str]) -> CallSpan:
+    found = numbers.search(text[before : span.start])
+    if found is None:
+        return span
+    return replace(span, start=before + found.start(), number=found[1])
+
+
+def lay_out(
+    turn: Turn, calls: Sequence[needles.Call], numbers: re.Pattern[str] | None = None
+) -> Layout | None:
+    """The parts of a turn; None where a call is missing. Other parts may be missing.
+
+    `numbers` finds the number in front of a call, see `numbering`.
+    """
     text = turn.text
     spans = find_calls(text, calls) if calls else []
     if spans is None:
         return None
+    if numbers is not None:
+        ends = [0, *(span.end for span in spans)]
+        spans = [_with_number(text, span, ends[i], numbers) for i, span in enumerate(spans)]
     parts = [Part("call", span.start, span.end) for span in spans]
     for kind, needle in (("reasoning", needles.REASONING), ("content", needles.CONTENT)):
         at = text.find(needle)

@@ -130,7 +130,8 @@ def extract_function_markers(
 
 def extract_call_id_markers(study: Study, layout: Layout, opened: Opened) -> Opened:
     """T7: where the id stands, and what stands around it."""
-    call, call_id = layout.calls[0], needles.IDS[0]
+    call = layout.calls[0]
+    call_id = call.number or needles.IDS[0]
     text = layout.text[call.start : call.end]
     at = text.index(needles.FUNCTIONS[0])
     behind = opened.name_suffix

@@ -135,6 +135,7 @@ class ToolFormat:
     args_field: str = ""
     id_field: str = ""
     gen_id_field: str = ""  # an id that the chat template numbers itself
+    gen_id_is_number: bool = False  # added: it is a number, not a string
     fixed_fields: tuple[tuple[str, str], ...] = ()  # added: (key, JSON text) the same in every call
     fun_name_is_key: bool = False
     tools_array_wrapped: bool = False

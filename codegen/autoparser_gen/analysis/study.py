@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import logging
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from autoparser_gen.analysis.layout import Layout, lay_out
+from autoparser_gen.analysis.layout import Layout, lay_out, numbering
 from autoparser_gen.errors import AnalysisError, shown
 from autoparser_gen.probe import Options, Prober, Turn, needles
 from autoparser_gen.probe.diff import calculate_diff_split
@@ -63,8 +65,17 @@ class Study:
                 given,
                 user_follows=user_follows,
             )
-            self._kept[key] = None if turn is None else lay_out(self._short(turn), given)
+            numbers = self._numbering if given else None
+            self._kept[key] = None if turn is None else lay_out(self._short(turn), given, numbers)
         return self._kept[key]
+
+    @functools.cached_property
+    def _numbering(self) -> re.Pattern[str] | None:
+        """How the chat template numbers calls in front of them, if it does."""
+        given = needles.calls(2, 2)
+        turn = self.prober.raw_turn(None, None, given, user_follows=False)
+        layout = None if turn is None else lay_out(self._short(turn), given)
+        return None if layout is None else numbering(layout)
 
     def _short(self, turn: Turn) -> Turn:
         """The turn itself. Raises AnalysisError where it is too long to be one."""

@@ -119,11 +119,17 @@ class CallRules:
             function = self.analysis.tools.function
             opener += function.name_prefix
             closer = (function.close + closer).lstrip().removeprefix(")")
-        parts = (
+        parts: list[Marker | Part] = [
             self._opener("tool-call-open", opener),
             Part(one_of, self._begins(), self._ends()),
             Marker("tool-call-close", closer),
-        )
+        ]
+        if self.format.mode is ToolMode.JSON_NATIVE:
+            place = self.analysis.tools.call_id.pos
+            if place is CallIdPosition.PRE_FUNC_NAME:
+                parts[1:1] = self._id_parts()
+            elif place is CallIdPosition.POST_ARGS:
+                parts[2:2] = self._id_parts()
         inside = Kind.MARKER if core(self.format.section_start) else Kind.RAW
         return markup(self.builder, parts, self.space, inside)
 
@@ -185,27 +191,36 @@ class CallRules:
         if tool is None:
             members = alt(members, seq(arguments, comma, name))
         prefix = f"{tool.slug}-" if tool else ""
+        kind: Expr = EMPTY
+        function: Expr = EMPTY
         if format_.function_field:
             # Some chat templates print OpenAI's whole object, of which only this part is read.
             kind = seq(self.json.key("type"), self.json.string_literal("function"), comma)
             field = self._field("function", format_.function_field)
-            function = self.builder.rule(f"{prefix}function", self.json.braced(members))
-            members = seq(opt(kind), field, function)
+            object_ = self.builder.rule(f"{prefix}function", self.json.braced(members))
+            function = seq(field, object_)
+            members = seq(opt(kind), function)
         id_field = format_.id_field or format_.gen_id_field
         fixed = self._fixed()
         if not id_field and fixed is None:
             return members
         both = self.builder.rule(f"{prefix}call-members", members)
         rest: Expr = both
-        apart: list[Expr] = []  # what is the same in every call stands between the id and the rest
+        apart: list[Expr] = (
+            []
+        )  # the id, or what is the same in every call, in the midst of the rest
         if id_field:
             nine = self.json.string_of("quoted-id", _NINE) if self._wants_nine() else None
-            value = self.builder.rule("id", nine or self.json.string(), capture="id")
+            written = self.json.integer() if format_.gen_id_is_number else self.json.string()
+            value = self.builder.rule("id", nine or written, capture="id")
             id_ = self.builder.rule("id-member", seq(self._field("id", id_field), value))
             rest = alt(seq(id_, comma, both), seq(both, opt(seq(comma, id_))))
-            apart = [] if fixed is None else [seq(id_, comma, fixed, comma, both)]
+            if fixed is not None:
+                apart = [seq(id_, comma, fixed, comma, both)]
+            elif format_.function_field:
+                apart = [seq(kind, id_, comma, function)]
         if fixed is None:
-            return rest
+            return alt(rest, *apart)
         named = self.builder.rule(f"{prefix}named-members", rest) if id_field else both
         return alt(seq(opt(seq(fixed, comma)), named), *apart, seq(named, comma, fixed))
 
@@ -227,11 +242,7 @@ class CallRules:
     def tagged_call(self, tool: Tool | None) -> Expr:
         """A call in markup, without the markers that all calls share."""
         tools = self.analysis.tools
-        call_id = (
-            Marker("id-open", tools.call_id.prefix),
-            Part(self._id(), Kind.NAME),
-            Marker("id-close", tools.call_id.suffix),
-        )
+        call_id = self._id_parts() if tools.call_id.pos is not CallIdPosition.NONE else ()
         place = tools.call_id.pos
         parts: list[Marker | Part] = []
         if place is CallIdPosition.PRE_FUNC_NAME:
@@ -285,6 +296,14 @@ class CallRules:
         if CALL_NUMBER in text:
             found[CALL_NUMBER] = self.builder.token("index", NUMBER)
         return repeating(marker, text, found)
+
+    def _id_parts(self) -> tuple[Marker | Part, ...]:
+        call_id = self.analysis.tools.call_id
+        return (
+            Marker("id-open", call_id.prefix),
+            Part(self._id(), Kind.NAME),
+            Marker("id-close", call_id.suffix),
+        )
 
     def _id(self) -> Ref:
         return self.builder.token("id", _NINE if self._wants_nine() else NAME, capture="id")

@@ -174,7 +174,12 @@ class Calls:
             ARGUMENTS_AS_STRING=form.arguments_as_string,
         )
         first = "[" if form.tools_array_wrapped else "{"
-        self.begin("CALL_START", form.per_call_start, "tools.format.per_call_start", "call")
+        begins = "call"
+        if self.call_id.pos is CallIdPosition.PRE_FUNC_NAME:
+            suffix = build.markers_of("ID_SUFFIX", self.call_id.suffix, "tools.call_id.suffix")
+            rows = build.chain(suffix, Go("call"), "id_suffix")
+            begins = build.region("id", Region("field", "id"), rows)
+        self.begin("CALL_START", form.per_call_start, "tools.format.per_call_start", begins)
         if not self.openers:
             name = build.marker("CALL_OPENING", first, "tools.format.mode")
             bare = not self.section
@@ -188,7 +193,10 @@ class Calls:
             )
             return
         build.transitions["call"][""] = Go("call_end")
-        rows = build.chain(ends, self.closed(), "call_end") if ends else {}
+        if self.call_id.pos is CallIdPosition.POST_ARGS:
+            rows = self._id_after_arguments()
+        else:
+            rows = build.chain(ends, self.closed(), "call_end") if ends else {}
         build.region("call_end", Region("gap", ends=True), rows)
 
     # ---- The name in markup ----

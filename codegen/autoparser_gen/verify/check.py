@@ -248,7 +248,7 @@ class _Verifier:
             with self._failing(case, f"truncated to {text!r}"):
                 calls = self._parse(case, text, case.tools).tool_calls
                 complete = _complete_calls(text, ends)
-                if len(calls) < complete or calls != whole.tool_calls[: len(calls)]:
+                if len(calls) < complete or not _are_first_of(calls, whole.tool_calls):
                     raise _Mismatch(whole.tool_calls[:complete], calls)
                 spans = self._module.spans(text, prompt=case.prompt, tools=case.tools)
                 _require_cover(spans, text)
@@ -384,6 +384,17 @@ def first_difference(expected: str, got: str) -> str:
     at = len(os.path.commonprefix([expected, got]))
     around = slice(max(0, at - 20), at + 20)
     return f"first difference: {expected[around]!r} / {got[around]!r}"
+
+
+def _are_first_of(calls: Sequence[Any], whole: Sequence[Any]) -> bool:
+    """Whether these are the first of all calls; an id behind the last one may be cut off."""
+    if len(calls) > len(whole):
+        return False
+    same = [(call.name, call.arguments) for call in calls]
+    ids = zip(calls, whole, strict=False)
+    return same == [(call.name, call.arguments) for call in whole[: len(calls)]] and all(
+        call.id == one.id or (call.id is None and call is calls[-1]) for call, one in ids
+    )
 
 
 def _complete_calls(text: str, ends: Sequence[int]) -> int:
