@@ -228,6 +228,8 @@ WRONG_USE: dict[str, tuple[list[object], str]] = {
     "printing a folder": ([HERMES.parent, "-o", "-", "--target", "lark"], "give one -o"),
     "printing a folder, without target": ([HERMES.parent, "-o", "-"], "is a folder: -o - prints"),
     "into a folder": ([HERMES, "-o", "."], "-o .: is a folder. Name a file in it"),
+    "an empty path": (["", "-o", "x.py"], "the path is empty"),
+    "an empty path to write": ([HERMES, "-o", ""], "the path is empty"),
     "an empty folder": ([".", "-o", "out"], "neither a model's folder"),
     "tools missing": ([HERMES, "-o", "x.gbnf", "--tools", "no.json"], "--tools no.json: cannot be"),
     "choice without tools": ([HERMES, "-o", "x.gbnf", "--tool-choice", "look"], "needs --tools"),
