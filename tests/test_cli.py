@@ -7,12 +7,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import Runner
 
 from autoparser_gen import cli, pipeline, verify
+from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.errors import VerificationError
+from autoparser_gen.grammar import lower as grammar_lower
 
 HERMES = Path(__file__).parents[1] / "templates" / "hermes_2_pro.jinja"
 TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
@@ -228,6 +231,8 @@ WRONG_USE: dict[str, tuple[list[object], str]] = {
     "printing a folder": ([HERMES.parent, "-o", "-", "--target", "lark"], "give one -o"),
     "printing a folder, without target": ([HERMES.parent, "-o", "-"], "is a folder: -o - prints"),
     "into a folder": ([HERMES, "-o", "."], "-o .: is a folder. Name a file in it"),
+    "an empty path": (["", "-o", "x.py"], "the path is empty"),
+    "an empty path to write": ([HERMES, "-o", ""], "the path is empty"),
     "an empty folder": ([".", "-o", "out"], "neither a model's folder"),
     "tools missing": ([HERMES, "-o", "x.gbnf", "--tools", "no.json"], "--tools no.json: cannot be"),
     "choice without tools": ([HERMES, "-o", "x.gbnf", "--tool-choice", "look"], "needs --tools"),
@@ -420,3 +425,18 @@ def test_a_time_limit_is_a_number_of_seconds(run: Runner, seconds: str) -> None:
     done = run(HERMES, "--inspect", "--max-seconds", seconds)
     assert done.status == 2
     assert "--max-seconds" in done.err
+
+
+def test_a_grammar_that_is_there_is_not_made_again(
+    run: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lowered: list[object] = []
+    lower = grammar_lower.lower
+
+    def counted(analysis: Analysis, **asked: Any) -> Any:
+        lowered.append(analysis.source)
+        return lower(analysis, **asked)
+
+    monkeypatch.setattr(pipeline, "lower", counted)
+    assert run(HERMES, "-o", "x_parser.py").status == 0
+    assert lowered == ["hermes_2_pro.jinja"]

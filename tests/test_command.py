@@ -56,7 +56,6 @@ def test_a_bad_line_is_an_error_in_its_place(tmp_path: Path) -> None:
     analysis = pipeline.find_format(SOURCES["qwen3"], Options()).analysis
     module.write_text(python.emit(analysis, []), encoding="utf-8")
     bad = [
-        b"",
         b"{",
         b"{}",
         b"[]",
@@ -89,3 +88,12 @@ def test_a_reader_that_goes_away(tmp_path: Path) -> None:
         process.stdin.write(lines)
         process.stdin.close()
         assert process.stderr.read() == b""
+
+
+def test_blank_lines_are_skipped_and_counted(tmp_path: Path) -> None:
+    module = tmp_path / "qwen3_parser.py"
+    analysis = pipeline.find_format(SOURCES["qwen3"], Options()).analysis
+    module.write_text(python.emit(analysis, []), encoding="utf-8")
+    found, said, status = _run(module, [b'"one"', b"", b" \t\r", b'"two"', b'""', b""])
+    assert [line["message"]["content"] for line in found] == ["one", "two", ""]
+    assert (said, status) == ("3 outputs, 0 errors, 3 blank lines skipped\n", 0)

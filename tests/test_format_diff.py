@@ -101,6 +101,7 @@ REFUSED: dict[str, tuple[list[object], int, str]] = {
     "a folder": ([TEMPLATES, QWEN3], 2, "is a folder of chat templates"),
     "missing": (["no.jinja", ANALYSIS], 3, "no.jinja: cannot be read"),
     "missing JSON": ([ANALYSIS, "no.json"], 3, "no.json: cannot be read"),
+    "broken JSON": ([ANALYSIS, "broken.json"], 3, "gen: broken.json: not valid JSON: "),
     "another version": (["old.json", QWEN3], 2, "an analysis of format version 0"),
     "no analysis": (["half.json", QWEN3], 2, "half.json: no whole analysis"),
     "not a format": (["raises.jinja", ANALYSIS], 3, "go away"),
@@ -110,6 +111,7 @@ REFUSED: dict[str, tuple[list[object], int, str]] = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_cannot_be_compared(run: Runner, case: str) -> None:
     written("old.json", '{"format_version": 0}')
+    written("broken.json", '{"format_version": ')
     written("half.json", '{"format_version": 1}')
     written("raises.jinja", "{{ raise_exception('go\\naway') }}")
     words, status, message = REFUSED[case]

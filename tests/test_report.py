@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -15,6 +16,8 @@ from commands import Runner
 from test_injection import HOSTILE, in_json, in_tags, unreadable
 
 from autoparser_gen import inspect, pipeline, report
+from autoparser_gen.analysis.model import Analysis
+from autoparser_gen.emit import python
 from autoparser_gen.emit.quoting import visible
 from autoparser_gen.report.markup import shown
 from autoparser_gen.request import Options
@@ -228,6 +231,19 @@ def test_what_fails_verification_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 # ---- The command ----
+
+
+def test_the_module_is_emitted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    emitted: list[object] = []
+    emit = python.emit
+
+    def counted(analysis: Analysis, *rest: Any, **options: Any) -> str:
+        emitted.append(analysis.source)
+        return emit(analysis, *rest, **options)
+
+    monkeypatch.setattr(python, "emit", counted)
+    page(QWEN3)
+    assert emitted == ["qwen3.jinja"]
 
 
 def test_a_page_is_written_once(run: Runner, tmp_path: Path) -> None:

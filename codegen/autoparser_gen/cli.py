@@ -35,8 +35,18 @@ INTERRUPTED = 130
 # Errors whose message shows renderings on lines of their own. All others are one line.
 _MANY_LINES = (AnalysisError, FolderError, VerificationError)
 
+
+class _PathType(click.Path):
+    """A path. An empty one is an error: as a `Path` it would be the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("the path is empty.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 # Whether a path can be read is found out, and said better, where it is read.
-_path = click.Path(path_type=Path, readable=False)
+_path = _PathType(path_type=Path, readable=False)
 
 
 def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:

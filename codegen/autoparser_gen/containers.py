@@ -106,7 +106,7 @@ def _open(path: Path) -> Container:
     if path.suffix == ".gguf":
         return _from_gguf(path)
     if path.suffix == ".json":
-        return _from_config(path, _json(path))
+        return _from_config(path, read_json(path))
     return Container({"": _text(path)}, {})
 
 
@@ -128,15 +128,14 @@ def _text(path: Path) -> str:
         ) from error
 
 
-def _json(path: Path) -> Any:
+def read_json(path: Path) -> Any:
+    """The value of a JSON file. Raises ChatTemplateError where it cannot be read or is no JSON."""
     try:
         return json.loads(_text(path))
     except RecursionError as error:
         raise ChatTemplateError(f"{path}: nested too deeply for a {CONFIG}.") from error
     except ValueError as error:
-        raise ChatTemplateError(
-            f"{path}: not valid JSON: {error}. Give the whole {CONFIG}."
-        ) from error
+        raise ChatTemplateError(f"{path}: not valid JSON: {error}. Give the whole file.") from error
 
 
 def _from_config(path: Path, config: Any) -> Container:
@@ -166,11 +165,11 @@ def _from_config(path: Path, config: Any) -> Container:
 def _from_folder(folder: Path) -> Container:
     texts = {"default": folder / TEMPLATE} if (folder / TEMPLATE).exists() else {}
     texts.update((path.stem, path) for path in sorted((folder / MORE_TEMPLATES).glob("*.jinja")))
-    config = _json(folder / CONFIG) if (folder / CONFIG).exists() else {}
+    config = read_json(folder / CONFIG) if (folder / CONFIG).exists() else {}
     config = config if isinstance(config, dict) else {}
     tokens, tokens_from = _special_tokens(config), [CONFIG] if config else []
     if (folder / OLD_TOKENS).exists() and "added_tokens_decoder" not in config:
-        more = _json(folder / OLD_TOKENS)
+        more = read_json(folder / OLD_TOKENS)
         tokens.update(_special_tokens(more if isinstance(more, dict) else {}))
         tokens_from.append(OLD_TOKENS)
     if texts:
@@ -181,7 +180,7 @@ def _from_folder(folder: Path) -> Container:
         found = _from_config(folder / CONFIG, config)
         places = dict.fromkeys(found.templates, CONFIG)
     elif (folder / OLD_TEMPLATE).exists():
-        found = _from_config(folder / OLD_TEMPLATE, _json(folder / OLD_TEMPLATE))
+        found = _from_config(folder / OLD_TEMPLATE, read_json(folder / OLD_TEMPLATE))
         places = dict.fromkeys(found.templates, OLD_TEMPLATE)
     else:
         raise ChatTemplateError(

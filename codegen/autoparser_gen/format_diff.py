@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autoparser_gen import request
+from autoparser_gen import containers, request
 from autoparser_gen.analysis.as_json import as_dict
 from autoparser_gen.analysis.model import FORMAT_VERSION, Analysis
 from autoparser_gen.errors import UsageError
@@ -67,7 +67,7 @@ def read_side(source: Path, options: Options) -> Side:
     if request.is_folder(source):
         raise UsageError(f"{source} is a folder of chat templates; name one of them on each side.")
     if source.suffix == ".json" and source.is_file():
-        content = request.read_json("diff", source).value
+        content = containers.read_json(source)
         if isinstance(content, dict) and "format_version" in content:
             return _from_json(source, content)
     found = find_format(source, options)

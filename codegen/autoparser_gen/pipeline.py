@@ -106,15 +106,17 @@ def verify_files(files: Mapping[Path, str], request: Request, found: Format) -> 
     a module or a Lark grammar: what is missing is emitted for the purpose, from the same analysis.
     Raises VerificationError.
     """
-    whole = Draft(found.analysis, lower(found.analysis), ())
-    texts = {name: TARGETS[name].emit for name in ("python", "lark")}
     written = {output.target.name: files[output.path] for output in request.outputs}
     if request.options.special_tokens:  # a dialect that lark does not read
         written.pop("lark", None)
     elif request.options.shaped:
         verify.Subject("", written.pop("lark", "start:")).load_grammar(request.source.name)
-    module, lark = (written.get(name) or emit(whole) for name, emit in texts.items())
-    return verify.verify(found.prober, found.analysis, verify.Subject(module, lark))
+    missing = [name for name in ("python", "lark") if name not in written]
+    if missing:
+        whole = Draft(found.analysis, lower(found.analysis), ())
+        written |= {name: TARGETS[name].emit(whole) for name in missing}
+    subject = verify.Subject(written["python"], written["lark"])
+    return verify.verify(found.prober, found.analysis, subject)
 
 
 def _verify_grammars(

@@ -9,7 +9,6 @@ from typing import Any
 from autoparser_gen import verify
 from autoparser_gen.analysis.as_json import json_text
 from autoparser_gen.analysis.model import Analysis, ToolMode
-from autoparser_gen.emit import python
 from autoparser_gen.inspect import CALLS, CONTENT, full_turn
 from autoparser_gen.probe import Prober, Turn
 
@@ -23,10 +22,10 @@ class Example:
     message: str  # JSON
 
 
-def examples(prober: Prober, analysis: Analysis) -> list[Example]:
-    """What the parser that would be generated reads, from the simplest turn on."""
-    module = verify.import_text(python.emit(analysis, []))
-    return [_read(module, title, text, prompt) for title, text, prompt in _texts(prober, analysis)]
+def examples(prober: Prober, analysis: Analysis, text: str) -> list[Example]:
+    """What a generated module, given as its text, reads, from the simplest turn on."""
+    module = verify.import_text(text)
+    return [_read(module, title, turn, prompt) for title, turn, prompt in _texts(prober, analysis)]
 
 
 def _texts(prober: Prober, analysis: Analysis) -> Iterator[tuple[str, str, str]]:

@@ -12,7 +12,7 @@ import jinja2
 from markupsafe import Markup
 
 from autoparser_gen.analysis.model import FORMAT_VERSION, Analysis
-from autoparser_gen.emit import gbnf, lark
+from autoparser_gen.emit import gbnf, lark, python
 from autoparser_gen.emit.describe import describe
 from autoparser_gen.emit.quoting import one_line
 from autoparser_gen.errors import VerificationError
@@ -24,7 +24,8 @@ from autoparser_gen.pipeline import Format, lower_for, verify_files
 from autoparser_gen.report.diagram import diagram
 from autoparser_gen.report.examples import examples
 from autoparser_gen.report.markup import shown
-from autoparser_gen.request import Options, Request
+from autoparser_gen.request import Options, Output, Request
+from autoparser_gen.targets import TARGETS
 
 # What a reader wants to know first: a title and the field that says it.
 SUMMARY = {
@@ -42,6 +43,7 @@ def page(source: Path, found: Format, options: Options) -> str:
     turn = full_turn(prober)
     everything = list(fields(analysis))
     tables = build_tables(analysis)
+    module = python.emit(analysis, [])
     style = (files(__package__) / "style.css").read_text("utf-8")
     return _skeleton().render(
         generator=f"{GENERATED_BY} (format {FORMAT_VERSION})",
@@ -50,7 +52,7 @@ def page(source: Path, found: Format, options: Options) -> str:
         analysis=analysis,
         origin=found.chat_template.origin,
         summary=_summary(analysis),
-        verification=_verification(source, found, options),
+        verification=_verification(source, found, options, module),
         pieces=[(part_of(p), p.field, p.text) for p in pieces(turn, analysis)] if turn else [],
         fields=[
             (path, quoted(value), MEANINGS[path][value] if path in MEANINGS else "")
@@ -58,7 +60,7 @@ def page(source: Path, found: Format, options: Options) -> str:
             if not is_unset(value)
         ],
         unset=[path for path, value in everything if is_unset(value)],
-        examples=examples(prober, analysis),
+        examples=examples(prober, analysis, module),
         diagram=diagram(tables),
         markers=tables.markers,
         ebnf="\n".join(map(one_line, describe(analysis)[2:])),
@@ -84,11 +86,13 @@ def _summary(analysis: Analysis) -> list[tuple[str, str]]:
     return [*said, ("Several calls in a turn", "yes" if parallel else "no")]
 
 
-def _verification(source: Path, found: Format, options: Options) -> tuple[bool, str]:
+def _verification(source: Path, found: Format, options: Options, module: str) -> tuple[bool, str]:
     """Whether all is well, and what verification says of the files that would be written."""
     if not options.verify:
         return False, "not verified (--no-verify)"
     try:
-        return True, "\n".join(verify_files({}, Request(source, (), options), found).lines())
+        output = Output(Path(TARGETS["python"].suffix), TARGETS["python"])
+        asked = Request(source, (output,), options)
+        return True, "\n".join(verify_files({output.path: module}, asked, found).lines())
     except VerificationError as error:
         return False, str(error)
