@@ -19,6 +19,9 @@ NAME_IN_HEADER = True
 # ==== Begin headers block (identical in every file that has it) ====
 
 _LONGEST_HEADER = 399  # it is looked at again with every piece of text
+_SIGNS = tuple(filter(None, (CHANNEL, RECIPIENT)))  # what a header is known by
+_BEGUN_ENDS = [re.escape(HEADER_END[:size]) for size in range(len(HEADER_END) - 1, 0, -1)]
+_BEGUN_END = re.compile(rf"(?:{'|'.join(_BEGUN_ENDS)})\Z")
 
 
 class Header(Decoder):
@@ -49,20 +52,18 @@ class Header(Decoder):
 
     def ends(self) -> bool:
         """The text has ended: whether this is a header that was cut off, rather than text."""
-        return any(marker in self._text for marker in (CHANNEL, RECIPIENT) if marker)
+        return any(sign in self._text for sign in _SIGNS)
 
     def _begins_well(self) -> bool:
         """Whether the text so far may become a header."""
-        sizes = range(min(len(self._text), len(HEADER_END) - 1), 0, -1)
-        cut = next((size for size in sizes if self._text.endswith(HEADER_END[:size])), 0)
-        text = self._text[: len(self._text) - cut].lstrip(_SPACE)  # it may go on to the end marker
+        text = _BEGUN_END.sub("", self._text).lstrip(_SPACE)  # it may go on to the end marker
         if ROLE and (text.startswith(ROLE) or ROLE.startswith(text)):
             text = text[len(ROLE) :].lstrip(_SPACE)
         if "\n" in text or HEADER_START in text:
             return False
-        return any(text.startswith(m) or m.startswith(text) for m in (CHANNEL, RECIPIENT) if m) or (
-            not RECIPIENT and _is_name(text)
-        )
+        if text.startswith(_SIGNS) or any(sign.startswith(text) for sign in _SIGNS):
+            return True
+        return not RECIPIENT and _is_name(text)
 
     def _decide(self) -> bool:
         """What the words say; False where they say nothing."""

@@ -40,6 +40,7 @@ _LAST_CODE_POINT = 0x10FFFF
 # A key without quotes; a value whose opening quote is missing.
 _BARE_KEY = re.compile(r"[^:,{}\[\]()<>\"'\x00-\x1f]*")
 _BARE_VALUE = re.compile(r"[^,{}\[\]\n]*")
+_PLAIN_STRING = re.compile(r"""(['"])([^'"\\]+)\1""")  # without escapes or quotes in it
 # What is looked at again with every piece of text must have a limit.
 _SPACES = r"[ \t\r\n]{0,99}"
 _LONGEST_END = 399  # of what may end a string
@@ -377,6 +378,11 @@ class Literal:
             return at if self.failed else at + 1
         if self._expect != "value" and char == self._stack[-1].closer:
             return at + self._close(char)
+        if self._escapes and char in self._quotes and (self._stack or self._follows is None):
+            plain = _PLAIN_STRING.match(text, at, end)
+            if plain is not None:
+                self._take_string(plain[2])
+                return plain.end() - self.failed
         quote = self._quote_at(text, at, end)
         if quote is None:
             self._waits = True
@@ -391,6 +397,15 @@ class Literal:
             if quote.startswith(text[at : min(end, at + len(quote))]) and not self.final:
                 return None
         return ""
+
+    def _take_string(self, text: str) -> None:
+        """A key or value is a string that is all there, and nothing in it is special."""
+        if self._expect == "key":
+            self._end_key(_json_text(text))
+            return
+        if self._expect == "item":
+            self._separate()
+        self._end_value(_quoted(text))
 
     def _open_key(self, char: str, quote: str) -> int:
         """A key begins; returns the size of what has been read."""
