@@ -59,15 +59,7 @@ OPEN = {
     ),
 }
 
-REFUSED = {"hy3": "llguidance takes 250 groups in one another, text in arguments has more"}
-PARAMS = [
-    (
-        pytest.param((stem, name), marks=[pytest.mark.xfail(reason=REFUSED[stem])])
-        if stem in REFUSED
-        else (stem, name)
-    )
-    for stem, name in CASES
-]
+PARAMS = list(CASES)
 
 
 @dataclass(frozen=True)
@@ -109,8 +101,7 @@ def result(request: pytest.FixtureRequest, results: list[Result]) -> Iterator[Re
     results.append(found)
     yield found
     if "AUTOPARSER_SAMPLES" in os.environ:
-        refused = {("", stem, "every tool set"): reason for stem, reason in REFUSED.items()}
-        write_page(results, OPEN | refused)
+        write_page(results, OPEN)
 
 
 @pytest.fixture(scope="module")

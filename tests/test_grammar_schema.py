@@ -208,6 +208,9 @@ def test_annotations_are_no_constraints() -> None:
         ({"type": "string", "minLength": 3, "maxLength": 2}, "greater than"),
         ({"allOf": [{"type": "string"}, {"type": "integer"}]}, "no value satisfies"),
         ([], "is no schema"),
+        ({"enum": [1, float("nan")]}, "nan at #/enum/1 is no number of JSON"),
+        ({"const": {"a/b": [float("-inf")]}}, "-inf at #/const/a~1b/0 is no number of JSON"),
+        ({"properties": {"x": {"const": 1e400}}}, "inf at #/properties/x/const is no number"),
     ],
 )
 def test_schemas_that_make_no_grammar(schema: Any, message: str) -> None:

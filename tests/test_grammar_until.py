@@ -141,3 +141,18 @@ def test_text_of_json_strings() -> None:
         for text in ("\\u00ab", "\\u00a", "x\\u0041y"):
             expected = bool(whole.fullmatch(text)) and not shown.search(text)
             assert bool(inside.fullmatch(text)) == expected, (stops, text)
+
+
+def test_long_markers_are_no_deep_groups() -> None:
+    """llguidance takes 250 levels of groups, and of what is in them."""
+    marker = "".join(map(chr, range(0x4E00, 0x4E00 + 150)))
+    for found in (until.text_regex([(marker,)]), until.thru_regex([(marker,)], (marker,))):
+        assert until._levels(found) <= until._MAX_LEVELS
+    free = re.compile(regex(until.text_regex([(marker,)]), {}))
+    thru = re.compile(regex(until.thru_regex([(marker,)], (marker,)), {}))
+    for cut in range(len(marker)):
+        near = marker[:cut] + marker[:cut] + "x" + marker[:cut]
+        assert free.fullmatch(near)
+        assert thru.match(near + marker + marker[:cut] + marker[cut:]) is not None
+        assert not free.fullmatch(near + marker)
+        assert thru.fullmatch(marker[:cut] + marker)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from autoparser_gen.analysis.as_json import json_text, triggers
 from autoparser_gen.analysis.model import Analysis
@@ -99,12 +99,10 @@ class _GbnfPrinter:
         what = ", ".join(map(_printable_stop, stops)) or "the end"
         if isinstance(rule.body, Thru):
             what += f"; up to and with {_printable_stop(rule.body.end)}"
-        kind = "of a JSON string without" if isinstance(rule.body, StringText) else "until"
+        kind, automaton, may_end = _reader(rule.body)
         lines = [f"# {rule.name}: text {kind} {what}"]
         if not stops:
             return [*lines, f"{rule.name} ::= [^\\x00]*"]
-        in_string = isinstance(rule.body, StringText)
-        automaton = StringAutomaton(stops) if in_string else Automaton(stops)
         names = {state: f"{rule.name}-s{at}" for at, state in enumerate(automaton.live)}
         names[0] = rule.name
         for state in automaton.live:
@@ -114,12 +112,20 @@ class _GbnfPrinter:
                     choices.append(f"{gbnf_class(chars)} {names[target]}")
                 elif isinstance(rule.body, Thru) and rule.body.end in automaton.hits(target):
                     choices.append(gbnf_class(chars))
-            if isinstance(automaton, StringAutomaton):
-                choices += ['""'] if automaton.accepts(state) else []
-            elif isinstance(rule.body, Text):
+            if may_end(state):
                 choices.append('""')
             lines.append(f"{names[state]} ::= {' | '.join(choices)}")
         return lines
+
+
+def _reader(
+    body: Text | Thru | StringText,
+) -> tuple[str, Automaton | StringAutomaton, Callable[[int], bool]]:
+    """What a text is, what reads it, and in which states it may end without a stop."""
+    if isinstance(body, StringText):
+        reader = StringAutomaton(body.stops)
+        return "of a JSON string without", reader, reader.accepts
+    return "until", Automaton(body.stops), lambda state: isinstance(body, Text)
 
 
 def gbnf_string(text: str) -> str:

@@ -41,6 +41,8 @@ def _checked(schema: Any, pointer: str, name: str) -> Iterator[tuple[str, Any]]:
             raise GrammarError(
                 f"schema of {name}: {word} must be {what}, and at {pointer} it is {shown(value, 200)}."
             )
+        if word in _OF_VALUES:
+            _require_finite(value, f"{pointer}/{word}", name)
         if word in _OF_NAMES and isinstance(value, Mapping):
             yield from (
                 (f"{pointer}/{word}/{_escaped(key)}", inner) for key, inner in value.items()
@@ -49,6 +51,22 @@ def _checked(schema: Any, pointer: str, name: str) -> Iterator[tuple[str, Any]]:
             yield from ((f"{pointer}/{word}/{at}", inner) for at, inner in enumerate(value))
         elif word in _SINGLE:
             yield f"{pointer}/{word}", value
+
+
+def _require_finite(value: Any, pointer: str, name: str) -> None:
+    """Raises GrammarError where a given value holds NaN or an infinity, which JSON cannot write."""
+    left, seen = [(pointer, value)], set[int]()
+    while left:
+        at, item = left.pop()
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        if isinstance(item, float) and not isfinite(item):
+            raise GrammarError(f"schema of {name}: {item} at {at} is no number of JSON.")
+        if isinstance(item, Mapping):
+            left += [(f"{at}/{_escaped(str(key))}", inner) for key, inner in item.items()]
+        elif isinstance(item, (list, tuple)):
+            left += [(f"{at}/{index}", inner) for index, inner in enumerate(item)]
 
 
 def _escaped(key: str) -> str:
@@ -89,6 +107,7 @@ def _is_bound(value: Any) -> bool:
 
 _OF_NAMES = ("properties", "$defs", "definitions")
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")  # items was a list before 2020-12
+_OF_VALUES = ("enum", "const")
 _SINGLE = ("items", "additionalProperties", "additionalItems")
 _Shape = tuple[str, Callable[[Any], bool]]
 

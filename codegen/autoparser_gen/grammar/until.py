@@ -266,7 +266,7 @@ def _eliminate(
         row = rows.pop(state)
         loop = _star(row.pop(state, None))
         if not rows:
-            return _concat(loop, row[_END])
+            return _shallow(_concat(loop, row[_END]))
         for earlier in rows.values():
             if state in earlier:
                 before = _concat(earlier.pop(state), loop)
@@ -289,6 +289,51 @@ def _row(
     if state != _FRESH and final(state):
         row[_END] = _either(row[_END], EMPTY) if _END in row else EMPTY
     return row
+
+
+# llguidance takes 250 levels, and counts a group with a choice of sequences in it as several.
+_MAX_LEVELS = 60
+
+
+def _shallow(expr: Expr) -> Expr:
+    """The same with fewer groups in one another, where they are too many."""
+    while (levels := _levels(expr)) > _MAX_LEVELS:
+        expr = _spread(expr)
+        if _levels(expr) == levels:
+            break
+    return expr
+
+
+def _levels(expr: Expr) -> int:
+    """How many groups are in one another."""
+    if isinstance(expr, Alt):
+        return 1 + max(map(_levels, expr.items))
+    if isinstance(expr, Rep):
+        return max(1, _levels(expr.item))
+    return max(map(_levels, _parts(expr)), default=0) if isinstance(expr, Seq) else 0
+
+
+def _spread(expr: Expr) -> Expr:
+    """The same with every second level gone: what stands before a choice is in each of its items."""
+    if isinstance(expr, Rep):
+        return Rep(_spread(expr.item), expr.low, expr.high)
+    if isinstance(expr, Seq):
+        return _sequence(tuple(map(_spread, expr.items)))
+    if not isinstance(expr, Alt):
+        return expr
+    items: list[Expr] = []
+    for item in expr.items:
+        parts = _parts(item)
+        if parts and isinstance(last := parts[-1], Alt) and _are_classes(parts[:-1]):
+            head = _sequence(parts[:-1])
+            items += [_concat(head, _spread(choice)) for choice in last.items]
+        else:
+            items.append(_spread(item))
+    return Alt(tuple(items))
+
+
+def _are_classes(parts: tuple[Expr, ...]) -> bool:
+    return all(isinstance(part, CharClass) for part in parts)
 
 
 # ---- a small algebra of regular expressions, on the nodes of the grammar ----
