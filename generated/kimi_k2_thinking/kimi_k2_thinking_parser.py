@@ -1982,10 +1982,17 @@ def _parse_line(line: str) -> dict[str, Any]:
 
 
 def _main() -> int:
-    """Read JSON Lines from standard input and write as many; 1 where one of them is an error."""
-    failed = count = 0
+    """Read JSON Lines from standard input and write as many; 1 where one of them is an error.
+
+    A blank line is no output of a model: nothing is written for it, and it is counted apart.
+    """
+    failed = count = blank = 0
     try:
-        for count, line in enumerate(sys.stdin.buffer, start=1):
+        for line in sys.stdin.buffer:
+            if not line.strip():
+                blank += 1
+                continue
+            count += 1
             found = _parse_line(line.decode("utf-8", "surrogateescape"))
             failed += "error" in found
             sys.stdout.write(json.dumps(found) + "\n")
@@ -1995,7 +2002,8 @@ def _main() -> int:
     except BrokenPipeError:  # the reader of our output went away, which is its right
         sys.stderr.close()  # or Python would complain there that it cannot write the rest
         return 0
-    print(f"{count} outputs, {failed} errors", file=sys.stderr)
+    skipped = f", {blank} blank lines skipped" if blank else ""
+    print(f"{count} outputs, {failed} errors{skipped}", file=sys.stderr)
     return 1 if failed else 0
 
 

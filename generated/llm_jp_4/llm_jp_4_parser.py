@@ -1546,6 +1546,9 @@ def _name_in_id(text: str, schemas: Mapping[str, Any] | None) -> str:
 # ==== Begin headers block (identical in every file that has it) ====
 
 _LONGEST_HEADER = 399  # it is looked at again with every piece of text
+_SIGNS = tuple(filter(None, (CHANNEL, RECIPIENT)))  # what a header is known by
+_BEGUN_ENDS = [re.escape(HEADER_END[:size]) for size in range(len(HEADER_END) - 1, 0, -1)]
+_BEGUN_END = re.compile(rf"(?:{'|'.join(_BEGUN_ENDS)})\Z")
 
 
 class Header(Decoder):
@@ -1576,20 +1579,18 @@ class Header(Decoder):
 
     def ends(self) -> bool:
         """The text has ended: whether this is a header that was cut off, rather than text."""
-        return any(marker in self._text for marker in (CHANNEL, RECIPIENT) if marker)
+        return any(sign in self._text for sign in _SIGNS)
 
     def _begins_well(self) -> bool:
         """Whether the text so far may become a header."""
-        sizes = range(min(len(self._text), len(HEADER_END) - 1), 0, -1)
-        cut = next((size for size in sizes if self._text.endswith(HEADER_END[:size])), 0)
-        text = self._text[: len(self._text) - cut].lstrip(_SPACE)  # it may go on to the end marker
+        text = _BEGUN_END.sub("", self._text).lstrip(_SPACE)  # it may go on to the end marker
         if ROLE and (text.startswith(ROLE) or ROLE.startswith(text)):
             text = text[len(ROLE) :].lstrip(_SPACE)
         if "\n" in text or HEADER_START in text:
             return False
-        return any(text.startswith(m) or m.startswith(text) for m in (CHANNEL, RECIPIENT) if m) or (
-            not RECIPIENT and _is_name(text)
-        )
+        if text.startswith(_SIGNS) or any(sign.startswith(text) for sign in _SIGNS):
+            return True
+        return not RECIPIENT and _is_name(text)
 
     def _decide(self) -> bool:
         """What the words say; False where they say nothing."""
@@ -2073,10 +2074,17 @@ def _parse_line(line: str) -> dict[str, Any]:
 
 
 def _main() -> int:
-    """Read JSON Lines from standard input and write as many; 1 where one of them is an error."""
-    failed = count = 0
+    """Read JSON Lines from standard input and write as many; 1 where one of them is an error.
+
+    A blank line is no output of a model: nothing is written for it, and it is counted apart.
+    """
+    failed = count = blank = 0
     try:
-        for count, line in enumerate(sys.stdin.buffer, start=1):
+        for line in sys.stdin.buffer:
+            if not line.strip():
+                blank += 1
+                continue
+            count += 1
             found = _parse_line(line.decode("utf-8", "surrogateescape"))
             failed += "error" in found
             sys.stdout.write(json.dumps(found) + "\n")
@@ -2086,7 +2094,8 @@ def _main() -> int:
     except BrokenPipeError:  # the reader of our output went away, which is its right
         sys.stderr.close()  # or Python would complain there that it cannot write the rest
         return 0
-    print(f"{count} outputs, {failed} errors", file=sys.stderr)
+    skipped = f", {blank} blank lines skipped" if blank else ""
+    print(f"{count} outputs, {failed} errors{skipped}", file=sys.stderr)
     return 1 if failed else 0
 
 

@@ -1951,6 +1951,7 @@ _LAST_CODE_POINT = 0x10FFFF
 # A key without quotes; a value whose opening quote is missing.
 _BARE_KEY = re.compile(r"[^:,{}\[\]()<>\"'\x00-\x1f]*")
 _BARE_VALUE = re.compile(r"[^,{}\[\]\n]*")
+_PLAIN_STRING = re.compile(r"""(['"])([^'"\\]+)\1""")  # without escapes or quotes in it
 # What is looked at again with every piece of text must have a limit.
 _SPACES = r"[ \t\r\n]{0,99}"
 _LONGEST_END = 399  # of what may end a string
@@ -2288,6 +2289,11 @@ class Literal:
             return at if self.failed else at + 1
         if self._expect != "value" and char == self._stack[-1].closer:
             return at + self._close(char)
+        if self._escapes and char in self._quotes and (self._stack or self._follows is None):
+            plain = _PLAIN_STRING.match(text, at, end)
+            if plain is not None:
+                self._take_string(plain[2])
+                return plain.end() - self.failed
         quote = self._quote_at(text, at, end)
         if quote is None:
             self._waits = True
@@ -2302,6 +2308,15 @@ class Literal:
             if quote.startswith(text[at : min(end, at + len(quote))]) and not self.final:
                 return None
         return ""
+
+    def _take_string(self, text: str) -> None:
+        """A key or value is a string that is all there, and nothing in it is special."""
+        if self._expect == "key":
+            self._end_key(_json_text(text))
+            return
+        if self._expect == "item":
+            self._separate()
+        self._end_value(_quoted(text))
 
     def _open_key(self, char: str, quote: str) -> int:
         """A key begins; returns the size of what has been read."""
@@ -2885,10 +2900,17 @@ def _parse_line(line: str) -> dict[str, Any]:
 
 
 def _main() -> int:
-    """Read JSON Lines from standard input and write as many; 1 where one of them is an error."""
-    failed = count = 0
+    """Read JSON Lines from standard input and write as many; 1 where one of them is an error.
+
+    A blank line is no output of a model: nothing is written for it, and it is counted apart.
+    """
+    failed = count = blank = 0
     try:
-        for count, line in enumerate(sys.stdin.buffer, start=1):
+        for line in sys.stdin.buffer:
+            if not line.strip():
+                blank += 1
+                continue
+            count += 1
             found = _parse_line(line.decode("utf-8", "surrogateescape"))
             failed += "error" in found
             sys.stdout.write(json.dumps(found) + "\n")
@@ -2898,7 +2920,8 @@ def _main() -> int:
     except BrokenPipeError:  # the reader of our output went away, which is its right
         sys.stderr.close()  # or Python would complain there that it cannot write the rest
         return 0
-    print(f"{count} outputs, {failed} errors", file=sys.stderr)
+    skipped = f", {blank} blank lines skipped" if blank else ""
+    print(f"{count} outputs, {failed} errors{skipped}", file=sys.stderr)
     return 1 if failed else 0
 
 
