@@ -194,3 +194,13 @@ def test_json_goes_on_behind_short_pieces() -> None:
         deltas += parser.finish()
         assert module.merge(deltas) == parser.message == whole
     assert not whole.tool_calls  # the last one is no JSON
+
+
+def test_a_carriage_return_begins_no_line() -> None:
+    module, text = parser_of("llama_3_1"), '\r{"name": "f", "parameters": {}}'
+    whole, parser = module.parse(text), module.Parser()
+    assert (whole.content, whole.tool_calls) == (text, [])
+    for char in text:
+        parser.feed(char)
+    parser.finish()
+    assert parser.message == whole

@@ -1183,7 +1183,7 @@ class Parser:
             return False
         if "\n" in text:
             self._line_blank = not text[text.rfind("\n") + 1 :].strip(_BLANK)
-        elif body:
+        elif body or "\r" in text:
             self._line_blank = False
         if body:
             body, self._space = self._space + body, ""
