@@ -59,8 +59,6 @@ OPEN = {
     ),
 }
 
-PARAMS = list(CASES)
-
 
 @dataclass(frozen=True)
 class Subject:
@@ -94,7 +92,7 @@ def results() -> list[Result]:
     return []
 
 
-@pytest.fixture(scope="module", params=PARAMS, ids="-".join)
+@pytest.fixture(scope="module", params=list(CASES), ids="-".join)
 def result(request: pytest.FixtureRequest, results: list[Result]) -> Iterator[Result]:
     """What becomes of a format with a tool set; a row of the page once it met all of them."""
     found = Result(*request.param)

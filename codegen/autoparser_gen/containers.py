@@ -133,7 +133,7 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(_text(path))
     except RecursionError as error:
-        raise ChatTemplateError(f"{path}: nested too deeply for a {CONFIG}.") from error
+        raise ChatTemplateError(f"{path}: nested too deeply.") from error
     except ValueError as error:
         raise ChatTemplateError(f"{path}: not valid JSON: {error}. Give the whole file.") from error
 

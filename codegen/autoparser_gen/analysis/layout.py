@@ -93,7 +93,7 @@ def find_calls(text: str, calls: Sequence[needles.Call], first: int = 0) -> list
     values = list(outermost_values(text))
     native = _json_calls(text, values, calls)
     if native is not None:
-        return _with_ids_in_markup(text, native, first)
+        return _with_ids(text, native, first)
     spans = []
     at = 0
     for index, (name, arguments) in enumerate(calls, first):
@@ -109,37 +109,37 @@ def find_calls(text: str, calls: Sequence[needles.Call], first: int = 0) -> list
                 return None
             # The last *value* ends the call: keys and names may be repeated in closers.
             end = max((text.find(m, start) + len(m) for m in marks), default=start + len(name))
-        call_id = needles.IDS[index] if index < len(needles.IDS) else ""
-        before, behind = text.rfind(call_id, at, start), text.find(call_id, end)
-        if call_id and before >= 0:
-            start = before
         following = (
             text.find(calls[index - first + 1][0], end)
             if index - first + 1 < len(calls)
             else len(text)
         )
-        if call_id and 0 <= behind < following:
-            end = behind + len(call_id)
-        spans.append(CallSpan(start, end, value))
-        at = end
+        spans.append(_with_id(text, CallSpan(start, end, value), index, at, following))
+        at = spans[-1].end
     return spans
 
 
-def _with_ids_in_markup(text: str, spans: Sequence[CallSpan], first: int) -> list[CallSpan]:
-    """Calls that are JSON, each with the id that stands in front of it or behind it."""
+def _with_id(text: str, span: CallSpan, number: int, before: int, following: int) -> CallSpan:
+    """A call with its id, where that stands in front of it or behind it, between two indexes."""
+    call_id = needles.IDS[number] if number < len(needles.IDS) else ""
+    start, behind = text.rfind(call_id, before, span.start), text.find(call_id, span.end)
+    if call_id and start >= 0:
+        return replace(span, start=start)
+    if call_id and 0 <= behind < following:
+        return replace(span, end=behind + len(call_id))
+    return span
+
+
+def _with_ids(text: str, spans: Sequence[CallSpan], first: int) -> list[CallSpan]:
+    """Calls that are JSON, each with the id in the markup around it, if there is none in it."""
     found = []
-    for index, span in enumerate(spans):
-        number = first + index
-        call_id = needles.IDS[number] if number < len(needles.IDS) else ""
-        before = spans[index - 1].end if index else 0
-        behind = spans[index + 1].start if index + 1 < len(spans) else len(text)
-        if call_id and span.array is None and call_id not in text[span.start : span.end]:
-            start = text.find(call_id, before, span.start)
-            end = text.find(call_id, span.end, behind)
-            if start >= 0:
-                span = replace(span, start=start)
-            elif end >= 0:
-                span = replace(span, end=end + len(call_id))
+    edges = [0, *(span.end for span in spans)], [*(span.start for span in spans[1:]), len(text)]
+    for number, (span, before, following) in enumerate(zip(spans, *edges, strict=False), first):
+        id_is_inside = (
+            number < len(needles.IDS) and needles.IDS[number] in text[span.start : span.end]
+        )
+        if span.array is None and not id_is_inside:
+            span = _with_id(text, span, number, before, following)
         found.append(span)
     return found
 
@@ -192,11 +192,10 @@ def numbering(layout: Layout) -> re.Pattern[str] | None:
     first, second = layout.calls[:2]
     heads = (layout.text[: first.start], layout.text[first.end : second.start])
     rest = common_suffix(heads)
-    words = [_NUMBERED.search(head.removesuffix(rest)) for head in heads]
-    if None in words:
+    one, two = (_NUMBERED.search(head.removesuffix(rest)) for head in heads)
+    if one is None or two is None or one["stem"] != two["stem"]:
         return None
-    one, two = (word for word in words if word is not None)
-    if one["stem"] != two["stem"] or int(one["number"]) + 1 != int(two["number"]):
+    if int(one["number"]) + 1 != int(two["number"]):
         return None
     return re.compile(rf"({re.escape(one['stem'])}[0-9]+){re.escape(rest)}\Z")
 

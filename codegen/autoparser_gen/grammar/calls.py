@@ -206,14 +206,10 @@ class CallRules:
             return members
         both = self.builder.rule(f"{prefix}call-members", members)
         rest: Expr = both
-        apart: list[Expr] = (
-            []
-        )  # the id, or what is the same in every call, in the midst of the rest
+        # Between two of the members: the id, or what is the same in every call.
+        apart: list[Expr] = []
         if id_field:
-            nine = self.json.string_of("quoted-id", _NINE) if self._wants_nine() else None
-            written = self.json.integer() if format_.gen_id_is_number else self.json.string()
-            value = self.builder.rule("id", nine or written, capture="id")
-            id_ = self.builder.rule("id-member", seq(self._field("id", id_field), value))
+            id_ = self._id_member(id_field)
             rest = alt(seq(id_, comma, both), seq(both, opt(seq(comma, id_))))
             if fixed is not None:
                 apart = [seq(id_, comma, fixed, comma, both)]
@@ -223,6 +219,12 @@ class CallRules:
             return alt(rest, *apart)
         named = self.builder.rule(f"{prefix}named-members", rest) if id_field else both
         return alt(seq(opt(seq(fixed, comma)), named), *apart, seq(named, comma, fixed))
+
+    def _id_member(self, key: str) -> Ref:
+        nine = self.json.string_of("quoted-id", _NINE) if self._wants_nine() else None
+        written = self.json.integer() if self.format.gen_id_is_number else self.json.string()
+        value = self.builder.rule("id", nine or written, capture="id")
+        return self.builder.rule("id-member", seq(self._field("id", key), value))
 
     def _fixed(self) -> Ref | None:
         """The members that are the same in every call."""
@@ -242,7 +244,7 @@ class CallRules:
     def tagged_call(self, tool: Tool | None) -> Expr:
         """A call in markup, without the markers that all calls share."""
         tools = self.analysis.tools
-        call_id = self._id_parts() if tools.call_id.pos is not CallIdPosition.NONE else ()
+        call_id = self._id_parts()
         place = tools.call_id.pos
         parts: list[Marker | Part] = []
         if place is CallIdPosition.PRE_FUNC_NAME:

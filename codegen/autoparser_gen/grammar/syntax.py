@@ -39,7 +39,7 @@ JSON = LiteralSyntax()
 
 # Like llama.cpp's `space` rule: unlimited whitespace invites models to loop on it.
 WHITESPACE = alt(" ", seq(Rep(Lit("\n"), 1, 2), Rep(chars(" \t"), 0, 64)))
-_IN_WHITESPACE = re.compile(r" |\n{1,2}[ \t]{0,64}")
+_IS_WHITESPACE = re.compile(r" |\n{1,2}[ \t]{0,64}")  # the same, for what is written
 # Between the parts of a response: what chat templates write there, and a little more.
 MARGIN = Rep(chars(" \t\r\n"), 1, 8)
 # Beside raw values: there a parser skips any, and what it skips must not become part of a value.
@@ -85,7 +85,7 @@ def whitespace_of(analysis: Analysis) -> Expr | None:
     ]
     texts = (text for text in written if isinstance(text, str))
     runs = [run for text in texts for run in re.findall(r"[ \t\r\n]+", text)]
-    unusual = [len(run) for run in runs if not _IN_WHITESPACE.fullmatch(run)]
+    unusual = [len(run) for run in runs if not _IS_WHITESPACE.fullmatch(run)]
     return Rep(chars(" \t\r\n"), 1, max(8, *unusual)) if unusual else None
 
 

@@ -72,6 +72,13 @@ class Calls:
         if parts:
             self.openers = self.build.chain(parts, Go(region, opens=True), "opener")
 
+    def _begin_with_id(self, behind: str, region: str) -> None:
+        """A call begins with its id, and goes on in a region behind the markup that follows that."""
+        build, markup = self.build, self.format.per_call_start + self.call_id.prefix
+        suffix = build.markers_of("ID_SUFFIX", behind, "tools.call_id.suffix")
+        build.region("id", Region("field", "id"), build.chain(suffix, Go(region), "id_suffix"))
+        self.begin("CALL_START", markup, "tools.format.per_call_start", "id")
+
     def _open_rows(self) -> None:
         """Rows for openers in the text regions, the section and after self-closing calls."""
         build, before = self.build, self._writes_space_before()
@@ -174,12 +181,10 @@ class Calls:
             ARGUMENTS_AS_STRING=form.arguments_as_string,
         )
         first = "[" if form.tools_array_wrapped else "{"
-        begins = "call"
         if self.call_id.pos is CallIdPosition.PRE_FUNC_NAME:
-            suffix = build.markers_of("ID_SUFFIX", self.call_id.suffix, "tools.call_id.suffix")
-            rows = build.chain(suffix, Go("call"), "id_suffix")
-            begins = build.region("id", Region("field", "id"), rows)
-        self.begin("CALL_START", form.per_call_start, "tools.format.per_call_start", begins)
+            self._begin_with_id(self.call_id.suffix, "call")
+        else:
+            self.begin("CALL_START", form.per_call_start, "tools.format.per_call_start", "call")
         if not self.openers:
             name = build.marker("CALL_OPENING", first, "tools.format.mode")
             bare = not self.section
@@ -225,9 +230,7 @@ class Calls:
         build.region("name", Region("field", "named_id" if carries_name else "name"), following)
         start, prefix = form.per_call_start, function.name_prefix
         if call_id.pos is CallIdPosition.PRE_FUNC_NAME:
-            suffix = build.markers_of("ID_SUFFIX", call_id.suffix + prefix, "tools.call_id.suffix")
-            build.region("id", Region("field", "id"), build.chain(suffix, Go("name"), "id_suffix"))
-            self.begin("CALL_START", start + call_id.prefix, "tools.format.per_call_start", "id")
+            self._begin_with_id(call_id.suffix + prefix, "name")
             return
         self.begin("CALL_START", start + prefix, "tools.format.per_call_start", "name")
         if is_named_tag(build.analysis.tools):
