@@ -230,6 +230,16 @@ TEMPLATES = {
             + "{{ k }}: {{ v | tojson }}{{ ', ' if not loop.last }}{%- endfor -%}{{ '}' }});</js>"
         )
     ),
+    "python calls in a fence between tags": chat(
+        calls(
+            "{{ c.name }}("
+            + EACH
+            + "{{ k }}={{ v | tojson }}{{ ',' if not loop.last }}{%- endfor -%})~",
+            before="<py>~```python~",
+            after="```~</py>~",
+        )
+        + CONTENT
+    ),
     "a wrapper of content that is always written": chat(
         REASONING + "<a>" + CONTENT + "</a>" + calls("<c>" + JSON_CALL + "</c>")
     ),

@@ -759,6 +759,13 @@ def test_a_turn_of_calls_may_end_otherwise() -> None:
     )
 
 
+def test_calls_shown_in_history_only_end_as_other_turns() -> None:
+    calls = "{%- if not loop.last -%}" + CALLS + "{%- endif -%}"
+    check(
+        find(chat(CONTENT + calls)), {"end_of_turn": "<end>", "tools.format.per_call_end": "</c>"}
+    )
+
+
 CHANNELS = (
     "{%- for m in messages -%}"
     "{%- if m.role == 'assistant' -%}"

@@ -181,6 +181,13 @@ OUTPUTS = [
     ("keys without quotes", '<js>f({"x": {"y": 1}});</js>', "", "", [("f", {"x": {"y": 1}})]),
     ("keys without quotes", '<js>f({x: {y: ["1"]}});</js>', "", "", [("f", {"x": {"y": ["1"]}})]),
     ("a wrapper of content that is always written", "<r>\nHm\n</r>\n<a>So</a>", "So", "Hm", []),
+    (
+        "python calls in a fence between tags",
+        "<py>\n```python\nf(x=1)\nf(x=1)\n```\n</py>\nSo",
+        *("So", ""),
+        TWO,
+    ),
+    ("python calls in a fence between tags", "<py>\n```python\nf(x=1)", "", "", ONE),
     ("reasoning behind calls", f"Hm\n</r>\n<c>{CALL}</c>", "", "Hm", ONE),
 ]
 

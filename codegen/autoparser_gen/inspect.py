@@ -134,9 +134,12 @@ def pieces(turn: Turn, analysis: Analysis) -> list[Piece]:
     found: list[Piece] = []
     group, at = "", 0  # the last marker's structure, whose fields belong together
     while at < len(text):
-        # The longest first: a marker may begin with another one.
+        # The longest first: a marker may begin with another one. No marker stands in prose.
+        own = [
+            (len(prose), False, "") for prose in (REASONING, CONTENT) if text.startswith(prose, at)
+        ]
         fitting = [(len(m), _group(n) == group, n) for n, m in markers if text.startswith(m, at)]
-        length, _, name = max(fitting, default=(1, False, ""))
+        length, _, name = max(own or fitting, default=(1, False, ""))
         piece = text[at : at + length]
         if not name and found and not found[-1].field:
             found[-1] = Piece("", found[-1].text + piece)

@@ -100,15 +100,14 @@ class Calls:
                 # Without a marker of its own a call needs the section's, or a call before it.
                 if not go.stays or (region == self.text and not self.format.tools_array_wrapped):
                     build.transitions[region].setdefault(marker, go)
-        for region, kind in build.regions.items():
-            if kind.ends:
-                for marker, go in rows.items():
-                    build.transitions[region].setdefault(
-                        marker, go._replace(closes=True, before=False)
-                    )
-                more = {**self.section_end_rows(closes=True), **self._separator_rows(closes=True)}
-                for marker, go in more.items():
-                    build.transitions[region].setdefault(marker, go)
+        ended = [build.transitions[name] for name, region in build.regions.items() if region.ends]
+        for transitions in ended:
+            for marker, go in rows.items():
+                transitions.setdefault(marker, go._replace(closes=True, before=False))
+            # These may add regions of their own: the parts of a marker.
+            more = {**self.section_end_rows(closes=True), **self._separator_rows(closes=True)}
+            for marker, go in more.items():
+                transitions.setdefault(marker, go)
 
     def _tag_rows(self) -> Rows:
         """The tag that may stand before a call without a marker; behind it anything else is none."""

@@ -218,14 +218,16 @@ class Prober:
 
     def _answer_ends(self, options: Options) -> tuple[str, str, str] | None:
         """What stands before the user's text, behind a last answer, and between it and the next."""
-        content = needles.CONTENT
-        last = self.after_user(content=content, options=options)
+        content, at_end = needles.CONTENT, replace(self.shape, user_follows=False)
+        last = self.after_user(content=content, shape=at_end, options=options)
         again = self.after_user(content=content, user_follows=True, options=options)
         whole = self.render(self.shape.opening(), options=options)
-        if last is None or again is None or whole is None or self.shape.user_follows:
+        if again is None or whole is None or content not in again:
             return None
-        if content not in last or content not in again:
-            return None
+        if last is None or content not in last:
+            if not self.shape.user_follows:
+                return None
+            last = ""  # an answer is shown in history only
         beginning = whole.partition(needles.USER)[0]
         return beginning, last.rpartition(content)[2], again.rpartition(content)[2]
 
