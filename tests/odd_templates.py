@@ -240,6 +240,15 @@ TEMPLATES = {
         )
         + CONTENT
     ),
+    "the whole list of calls without a marker": chat(
+        "{{ m.tool_calls | tojson if m.tool_calls else m.content }}"
+    ),
+    "a member of every bare call": chat(
+        "{%- if not m.tool_calls -%}"
+        + CONTENT
+        + "{%- endif -%}"
+        + calls('{"kind": "call", ' + JSON_CALL[1:])
+    ),
     "a wrapper of content that is always written": chat(
         REASONING + "<a>" + CONTENT + "</a>" + calls("<c>" + JSON_CALL + "</c>")
     ),

@@ -47,6 +47,8 @@ NOT_RENDERED = {
     "no arguments as broken JSON": ("a call without arguments that can be read",),
     "the end of turn between content and calls": ("content beside calls in one turn",),
     "reasoning anywhere in content": ("reasoning without calls",),
+    "the whole list of calls without a marker": ("content beside calls",),
+    "a member of every bare call": ("content beside calls",),
 }
 
 
@@ -181,6 +183,23 @@ OUTPUTS = [
     ("keys without quotes", '<js>f({"x": {"y": 1}});</js>', "", "", [("f", {"x": {"y": 1}})]),
     ("keys without quotes", '<js>f({x: {y: ["1"]}});</js>', "", "", [("f", {"x": {"y": ["1"]}})]),
     ("a wrapper of content that is always written", "<r>\nHm\n</r>\n<a>So</a>", "So", "Hm", []),
+    (
+        "the whole list of calls without a marker",
+        f'[{{"id": "i", "type": "function", "function": {CALL}}}]',
+        *("", ""),
+        ONE,
+    ),
+    ("the whole list of calls without a marker", '[{"type": "f"}]', '[{"type": "f"}]', "", []),
+    ("the whole list of calls without a marker", f'[{{"function": {CALL}}}]', "", "", ONE),
+    ("a member of every bare call", f'{{"kind": "call", {CALL[1:]}', "", "", ONE),
+    ("a member of every bare call", CALL, "", "", ONE),
+    (
+        "a member of every bare call",
+        f'{{"of": "call", {CALL[1:]}',
+        f'{{"of": "call", {CALL[1:]}',
+        "",
+        [],
+    ),
     (
         "python calls in a fence between tags",
         "<py>\n```python\nf(x=1)\nf(x=1)\n```\n</py>\nSo",

@@ -89,10 +89,10 @@ def _fields(study: Study, layout: Layout, form: ToolFormat) -> ToolFormat:
 
 
 def _fixed_fields(study: Study, form: ToolFormat) -> tuple[tuple[str, str], ...]:
-    """The members of a call object that are the same in every call, beside which nothing is nested."""
+    """The members of a call object that are the same in every call, outside `function_field`."""
     two = study.layout(calls=2)
     objects = [call.value.data for call in two.calls if call.value is not None] if two else []
-    if form.function_field or len(objects) < 2:
+    if len(objects) < 2:
         return ()
     read = (form.name_field, form.args_field, form.id_field, form.gen_id_field)
     first, second = objects

@@ -195,13 +195,14 @@ class CallRules:
         function: Expr = EMPTY
         if format_.function_field:
             # Some chat templates print OpenAI's whole object, of which only this part is read.
-            kind = seq(self.json.key("type"), self.json.string_literal("function"), comma)
+            type_ = seq(self.json.key("type"), self.json.string_literal("function"))
+            kind = seq(self._fixed() or type_, comma)
             field = self._field("function", format_.function_field)
             object_ = self.builder.rule(f"{prefix}function", self.json.braced(members))
             function = seq(field, object_)
             members = seq(opt(kind), function)
         id_field = format_.id_field or format_.gen_id_field
-        fixed = self._fixed()
+        fixed = None if format_.function_field else self._fixed()
         if not id_field and fixed is None:
             return members
         both = self.builder.rule(f"{prefix}call-members", members)
