@@ -215,6 +215,24 @@ TEMPLATES = {
         + "{%- else -%}<s>{{ m.role }}<b>{{ m.content }}<e>{{ '\n' }}{%- endif -%}"
         + "{%- endfor -%}{%- if add_generation_prompt -%}<s>me{%- endif -%}"
     ),
+    "reasoning between equal markers": chat(
+        "{%- if m.reasoning_content -%}|think|{{ m.reasoning_content }}|think|~{%- endif -%}"
+        + CONTENT
+        + calls("<c>" + JSON_CALL + "</c>"),
+        prompt="|think|",
+    ),
+    "reasoning between equal markers that the model writes": chat(
+        "{%- if m.reasoning_content -%}***{{ m.reasoning_content }}***~{%- endif -%}"
+        + CONTENT
+        + calls("<c>" + JSON_CALL + "</c>")
+    ),
+    "an id in the function's object": chat(
+        CONTENT
+        + calls(
+            '<c>{"function": {"name": "{{ c.name }}", "arguments": {{ c.arguments | tojson }}, '
+            '"id": "{{ t.id }}"}}</c>'
+        )
+    ),
     "two closers behind a value": chat(
         CONTENT
         + calls(

@@ -188,6 +188,11 @@ OUTPUTS = [
         TWO,
     ),
     ("python calls in a fence between tags", "<py>\n```python\nf(x=1)", "", "", ONE),
+    ("reasoning between equal markers", f"Hm|think|\nSo<c>{CALL}</c>", "So", "Hm", ONE),
+    ("reasoning between equal markers", "|think|\nSo |think| on", "So |think| on", "", []),
+    ("reasoning between equal markers that the model writes", "***Hm***\nSo", "So", "Hm", []),
+    ("reasoning between equal markers that the model writes", "So ***x***", "So ***x***", "", []),
+    ("an id in the function's object", f'<c>{{"function": {CALL}}}</c>', "", "", ONE),
     ("reasoning behind calls", f"Hm\n</r>\n<c>{CALL}</c>", "", "Hm", ONE),
 ]
 
@@ -213,6 +218,22 @@ def test_tags_of_other_names_are_text(text: str) -> None:
     assert module.parse(text, tools=TOOLS, strict=True).content == text
     deltas = deltas_of(module.Parser(tools=TOOLS), text)
     assert all(delta.index is None for delta in deltas)
+
+
+def test_equal_markers_that_the_prompt_closes() -> None:
+    module = generate("reasoning between equal markers").module
+    message = module.parse("So", prompt="<assistant>\n|think||think|")
+    assert (message.content, message.reasoning_content) == ("So", "")
+
+
+@pytest.mark.parametrize(
+    "members",
+    ['"id": "i", "name": "f", "arguments": {}', '"name": "f", "arguments": {}, "id": "i"'],
+)
+def test_ids_in_the_functions_object(members: str) -> None:
+    module = generate("an id in the function's object").module
+    (call,) = module.parse('<c>{"function": {' + members + "}}</c>").tool_calls
+    assert (call.name, call.id) == ("f", "i")
 
 
 def test_ids_behind_names() -> None:

@@ -81,6 +81,9 @@ def _fields(study: Study, layout: Layout, form: ToolFormat) -> ToolFormat:
         name_field=name_path[-1] if name_path is not None else "",
         args_field=args_path[-1] if args_path is not None else "",
         id_field=id_path[-1] if id_path is not None else "",
+        id_in_function=bool(
+            id_path and name_path and len(name_path) > 1 and id_path[:-1] == name_path[:-1]
+        ),
     )
     if not form.id_field:
         key, is_number = _generated_id(study, form)

@@ -197,34 +197,43 @@ class CallRules:
             # Some chat templates print OpenAI's whole object, of which only this part is read.
             kind = seq(self.json.key("type"), self.json.string_literal("function"), comma)
             field = self._field("function", format_.function_field)
+            if format_.id_in_function:
+                members = self._beside_id(members, prefix)
             object_ = self.builder.rule(f"{prefix}function", self.json.braced(members))
             function = seq(field, object_)
             members = seq(opt(kind), function)
-        id_field = format_.id_field or format_.gen_id_field
+        has_id = bool(format_.id_field or format_.gen_id_field) and not format_.id_in_function
         fixed = self._fixed()
-        if not id_field and fixed is None:
+        if not has_id and fixed is None:
             return members
-        both = self.builder.rule(f"{prefix}call-members", members)
-        rest: Expr = both
         # Between two of the members: the id, or what is the same in every call.
         apart: list[Expr] = []
-        if id_field:
-            id_ = self._id_member(id_field)
-            rest = alt(seq(id_, comma, both), seq(both, opt(seq(comma, id_))))
+        if not has_id:
+            rest: Expr = self.builder.rule(f"{prefix}call-members", members)
+        else:
+            rest = self._beside_id(members, prefix)
+            id_ = self._id_member()
             if fixed is not None:
-                apart = [seq(id_, comma, fixed, comma, both)]
+                apart = [seq(id_, comma, fixed, comma, Ref(f"{prefix}call-members"))]
             elif format_.function_field:
                 apart = [seq(kind, id_, comma, function)]
         if fixed is None:
             return alt(rest, *apart)
-        named = self.builder.rule(f"{prefix}named-members", rest) if id_field else both
+        named = self.builder.rule(f"{prefix}named-members", rest) if has_id else rest
         return alt(seq(opt(seq(fixed, comma)), named), *apart, seq(named, comma, fixed))
 
-    def _id_member(self, key: str) -> Ref:
+    def _beside_id(self, members: Expr, prefix: str) -> Expr:
+        """The members of an object with the id before or behind them, or without it."""
+        both = self.builder.rule(f"{prefix}call-members", members)
+        id_, comma = self._id_member(), self.json.comma()
+        return alt(seq(id_, comma, both), seq(both, opt(seq(comma, id_))))
+
+    def _id_member(self) -> Ref:
         nine = self.json.string_of("quoted-id", _NINE) if self._wants_nine() else None
         written = self.json.integer() if self.format.gen_id_is_number else self.json.string()
         value = self.builder.rule("id", nine or written, capture="id")
-        return self.builder.rule("id-member", seq(self._field("id", key), value))
+        field = self._field("id", self.format.id_field or self.format.gen_id_field)
+        return self.builder.rule("id-member", seq(field, value))
 
     def _fixed(self) -> Ref | None:
         """The members that are the same in every call."""

@@ -74,6 +74,9 @@ def lower(
 def prompt_state(analysis: Analysis, prompt: str) -> str:
     """What a generation prompt leaves of the reasoning: "open", "closed", or "" for neither."""
     start, end = core(analysis.reasoning.start), core(analysis.reasoning.end)
+    if start and start == end:  # one marker that opens and closes in turn
+        count = prompt.count(start)
+        return ("closed", "open")[count % 2] if count else ""
     opened = prompt.rfind(start) if start else -1
     closed = prompt.rfind(end) if end else -1
     if closed > opened:
