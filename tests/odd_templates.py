@@ -287,6 +287,16 @@ UNREADABLE = {
         ),
         "what begins an argument differs with the type of its value",
     ),
+    "an id behind arguments in markup": (
+        chat(
+            CONTENT
+            + calls(
+                f"<c><n>{{{{ c.name }}}}</n>{EACH}<p={{{{ k }}}}>{RAW}</p>{{%- endfor -%}}"
+                "<id>{{ t.id }}</id></c>"
+            )
+        ),
+        "a call's id stands behind arguments that are not one JSON object",
+    ),
     "keys without a marker": (
         chat(CONTENT + calls("CALL {{ c.name }}~" + EACH + "{{ k }}: {{ v }}~{%- endfor -%}END~")),
         "no marker begins an argument",
