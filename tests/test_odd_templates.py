@@ -248,3 +248,8 @@ def test_unreadable_calls_are_content_and_said_to_be(name: str) -> None:
     assert any(problem in note and "fq1zalphazq" in note for note in odd.analysis.notes)
     assert "calls in a format that can be read" in odd.report.not_rendered
     assert odd.module.parse("It rains.").content == "It rains."
+
+
+def test_content_that_quotes_the_reasonings_markers_is_verified() -> None:
+    odd = generate("reasoning between equal markers that the model writes")
+    assert "hard text: the reasoning's markers" in odd.report.rendered

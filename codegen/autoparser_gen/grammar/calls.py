@@ -198,7 +198,7 @@ class CallRules:
             kind = seq(self.json.key("type"), self.json.string_literal("function"), comma)
             field = self._field("function", format_.function_field)
             if format_.id_in_function:
-                members = self._beside_id(members, prefix)
+                members = self._beside_id(self.builder.rule(f"{prefix}members", members))
             object_ = self.builder.rule(f"{prefix}function", self.json.braced(members))
             function = seq(field, object_)
             members = seq(opt(kind), function)
@@ -206,27 +206,25 @@ class CallRules:
         fixed = self._fixed()
         if not has_id and fixed is None:
             return members
+        both = self.builder.rule(f"{prefix}call-members", members)
+        rest: Expr = both
         # Between two of the members: the id, or what is the same in every call.
         apart: list[Expr] = []
-        if not has_id:
-            rest: Expr = self.builder.rule(f"{prefix}call-members", members)
-        else:
-            rest = self._beside_id(members, prefix)
-            id_ = self._id_member()
+        if has_id:
+            id_, rest = self._id_member(), self._beside_id(both)
             if fixed is not None:
-                apart = [seq(id_, comma, fixed, comma, Ref(f"{prefix}call-members"))]
+                apart = [seq(id_, comma, fixed, comma, both)]
             elif format_.function_field:
                 apart = [seq(kind, id_, comma, function)]
         if fixed is None:
             return alt(rest, *apart)
-        named = self.builder.rule(f"{prefix}named-members", rest) if has_id else rest
+        named = self.builder.rule(f"{prefix}named-members", rest) if has_id else both
         return alt(seq(opt(seq(fixed, comma)), named), *apart, seq(named, comma, fixed))
 
-    def _beside_id(self, members: Expr, prefix: str) -> Expr:
+    def _beside_id(self, members: Ref) -> Expr:
         """The members of an object with the id before or behind them, or without it."""
-        both = self.builder.rule(f"{prefix}call-members", members)
         id_, comma = self._id_member(), self.json.comma()
-        return alt(seq(id_, comma, both), seq(both, opt(seq(comma, id_))))
+        return alt(seq(id_, comma, members), seq(members, opt(seq(comma, id_))))
 
     def _id_member(self) -> Ref:
         nine = self.json.string_of("quoted-id", _NINE) if self._wants_nine() else None
