@@ -233,6 +233,28 @@ TEMPLATES = {
             '"id": "{{ t.id }}"}}</c>'
         )
     ),
+    "an id between name and arguments": chat(
+        CONTENT
+        + calls(
+            '<c>{"name": "{{ c.name }}", "id": "{{ t.id }}", '
+            '"arguments": {{ c.arguments | tojson }}}</c>'
+        )
+    ),
+    "the type behind the function": chat(
+        CONTENT + calls("<c>{{ {'function': c, 'id': t.id, 'type': 'function'} | tojson }}</c>")
+    ),
+    "the type in bare calls": chat(
+        CONTENT
+        + calls(
+            """{"type": "function", "name": "{{ c.name }}", "parameters": {{ c.arguments | tojson }}}""",
+            between="; ",
+        )
+    ),
+    "a line end behind wrapped content": chat(
+        REASONING
+        + "{%- if m.content -%}<a>~{{ m.content }}~</a>~{%- endif -%}"
+        + calls("<c>~" + JSON_CALL + "~</c>~")
+    ),
     "two closers behind a value": chat(
         CONTENT
         + calls(

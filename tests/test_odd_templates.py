@@ -43,6 +43,7 @@ def generate_from(text: str) -> Odd:
 
 NOT_RENDERED = {
     "bare calls right behind content": ("content beside calls in one turn",),
+    "the type in bare calls": ("content beside calls in one turn",),
     "reasoning behind calls": ("reasoning in front of calls",),
     "no arguments as broken JSON": ("a call without arguments that can be read",),
     "the end of turn between content and calls": ("content beside calls in one turn",),
@@ -193,6 +194,26 @@ OUTPUTS = [
     ("reasoning between equal markers that the model writes", "***Hm***\nSo", "So", "Hm", []),
     ("reasoning between equal markers that the model writes", "So ***x***", "So ***x***", "", []),
     ("an id in the function's object", f'<c>{{"function": {CALL}}}</c>', "", "", ONE),
+    (
+        "an id between name and arguments",
+        '<c>{"name": "f", "id": "i", "arguments": {"x": 1}}</c>',
+        *("", ""),
+        ONE,
+    ),
+    (
+        "the type behind the function",
+        f'<c>{{"id": "i", "function": {CALL}, "type": "function"}}</c>',
+        *("", ""),
+        ONE,
+    ),
+    (
+        "the type in bare calls",
+        '{"name": "f", "parameters": {"x": 1}, "type": "function"}; ' + CALL,
+        *("", ""),
+        TWO,
+    ),
+    ("the type in bare calls", f'{{"kind": 1, {CALL[1:]}', f'{{"kind": 1, {CALL[1:]}', "", []),
+    ("a line end behind wrapped content", "<r>\nHm\n</r>\n<a>\nSo\n</a>\n", "So", "Hm", []),
     ("reasoning behind calls", f"Hm\n</r>\n<c>{CALL}</c>", "", "Hm", ONE),
 ]
 

@@ -190,34 +190,23 @@ class CallRules:
         members = seq(name, comma, arguments)
         if tool is None:
             members = alt(members, seq(arguments, comma, name))
+        if format_.id_between:
+            members = alt(members, seq(name, comma, self._id_member(), comma, arguments))
         prefix = f"{tool.slug}-" if tool else ""
-        kind: Expr = EMPTY
-        function: Expr = EMPTY
         if format_.function_field:
-            # Some chat templates print OpenAI's whole object, of which only this part is read.
-            kind = seq(self.json.key("type"), self.json.string_literal("function"), comma)
-            field = self._field("function", format_.function_field)
             if format_.id_in_function:
                 members = self._beside_id(self.builder.rule(f"{prefix}members", members))
-            object_ = self.builder.rule(f"{prefix}function", self.json.braced(members))
-            function = seq(field, object_)
-            members = seq(opt(kind), function)
+            function = self.builder.rule(f"{prefix}function", self.json.braced(members))
+            members = seq(self._field("function", format_.function_field), function)
         has_id = bool(format_.id_field or format_.gen_id_field) and not format_.id_in_function
         fixed = self._fixed()
         if not has_id and fixed is None:
             return members
         both = self.builder.rule(f"{prefix}call-members", members)
-        rest: Expr = both
-        # Between two of the members: the id, or what is the same in every call.
-        apart: list[Expr] = []
-        if has_id:
-            id_, rest = self._id_member(), self._beside_id(both)
-            if fixed is not None:
-                apart = [seq(id_, comma, fixed, comma, both)]
-            elif format_.function_field:
-                apart = [seq(kind, id_, comma, function)]
+        rest = self._beside_id(both) if has_id else both
         if fixed is None:
-            return alt(rest, *apart)
+            return rest
+        apart = [seq(self._id_member(), comma, fixed, comma, both)] if has_id else []
         named = self.builder.rule(f"{prefix}named-members", rest) if has_id else both
         return alt(seq(opt(seq(fixed, comma)), named), *apart, seq(named, comma, fixed))
 
@@ -235,9 +224,12 @@ class CallRules:
 
     def _fixed(self) -> Ref | None:
         """The members that are the same in every call."""
-        members = [seq(self.json.key(k), v) for k, v in self.format.fixed_fields]
-        if not members:
+        fields = self.format.fixed_fields
+        if self.format.function_field and not fields:  # as in OpenAI's whole object
+            fields = (("type", '"function"'),)
+        if not fields:
             return None
+        members = [seq(self.json.key(key), value) for key, value in fields]
         return self.builder.rule("fixed-members", self.json.joined(members))
 
     def _quoted_name(self, tool: Tool | None) -> Expr:
