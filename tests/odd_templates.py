@@ -215,6 +215,46 @@ TEMPLATES = {
         + "{%- else -%}<s>{{ m.role }}<b>{{ m.content }}<e>{{ '\n' }}{%- endif -%}"
         + "{%- endfor -%}{%- if add_generation_prompt -%}<s>me{%- endif -%}"
     ),
+    "reasoning between equal markers": chat(
+        "{%- if m.reasoning_content -%}|think|{{ m.reasoning_content }}|think|~{%- endif -%}"
+        + CONTENT
+        + calls("<c>" + JSON_CALL + "</c>"),
+        prompt="|think|",
+    ),
+    "reasoning between equal markers that the model writes": chat(
+        "{%- if m.reasoning_content -%}***{{ m.reasoning_content }}***~{%- endif -%}"
+        + CONTENT
+        + calls("<c>" + JSON_CALL + "</c>")
+    ),
+    "an id in the function's object": chat(
+        CONTENT
+        + calls(
+            '<c>{"function": {"name": "{{ c.name }}", "arguments": {{ c.arguments | tojson }}, '
+            '"id": "{{ t.id }}"}}</c>'
+        )
+    ),
+    "an id between name and arguments": chat(
+        CONTENT
+        + calls(
+            '<c>{"name": "{{ c.name }}", "id": "{{ t.id }}", '
+            '"arguments": {{ c.arguments | tojson }}}</c>'
+        )
+    ),
+    "the type behind the function": chat(
+        CONTENT + calls("<c>{{ {'function': c, 'id': t.id, 'type': 'function'} | tojson }}</c>")
+    ),
+    "the type in bare calls": chat(
+        CONTENT
+        + calls(
+            """{"type": "function", "name": "{{ c.name }}", "parameters": {{ c.arguments | tojson }}}""",
+            between="; ",
+        )
+    ),
+    "a line end behind wrapped content": chat(
+        REASONING
+        + "{%- if m.content -%}<a>~{{ m.content }}~</a>~{%- endif -%}"
+        + calls("<c>~" + JSON_CALL + "~</c>~")
+    ),
     "two closers behind a value": chat(
         CONTENT
         + calls(
@@ -277,6 +317,16 @@ UNREADABLE = {
             )
         ),
         "what begins an argument differs with the type of its value",
+    ),
+    "an id behind arguments in markup": (
+        chat(
+            CONTENT
+            + calls(
+                f"<c><n>{{{{ c.name }}}}</n>{EACH}<p={{{{ k }}}}>{RAW}</p>{{%- endfor -%}}"
+                "<id>{{ t.id }}</id></c>"
+            )
+        ),
+        "a call's id stands behind arguments that are not one JSON object",
     ),
     "keys without a marker": (
         chat(CONTENT + calls("CALL {{ c.name }}~" + EACH + "{{ k }}: {{ v }}~{%- endfor -%}END~")),

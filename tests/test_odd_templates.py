@@ -43,6 +43,7 @@ def generate_from(text: str) -> Odd:
 
 NOT_RENDERED = {
     "bare calls right behind content": ("content beside calls in one turn",),
+    "the type in bare calls": ("content beside calls in one turn",),
     "reasoning behind calls": ("reasoning in front of calls",),
     "no arguments as broken JSON": ("a call without arguments that can be read",),
     "the end of turn between content and calls": ("content beside calls in one turn",),
@@ -207,6 +208,31 @@ OUTPUTS = [
         TWO,
     ),
     ("python calls in a fence between tags", "<py>\n```python\nf(x=1)", "", "", ONE),
+    ("reasoning between equal markers", f"Hm|think|\nSo<c>{CALL}</c>", "So", "Hm", ONE),
+    ("reasoning between equal markers", "|think|\nSo |think| on", "So |think| on", "", []),
+    ("reasoning between equal markers that the model writes", "***Hm***\nSo", "So", "Hm", []),
+    ("reasoning between equal markers that the model writes", "So ***x***", "So ***x***", "", []),
+    ("an id in the function's object", f'<c>{{"function": {CALL}}}</c>', "", "", ONE),
+    (
+        "an id between name and arguments",
+        '<c>{"name": "f", "id": "i", "arguments": {"x": 1}}</c>',
+        *("", ""),
+        ONE,
+    ),
+    (
+        "the type behind the function",
+        f'<c>{{"id": "i", "function": {CALL}, "type": "function"}}</c>',
+        *("", ""),
+        ONE,
+    ),
+    (
+        "the type in bare calls",
+        '{"name": "f", "parameters": {"x": 1}, "type": "function"}; ' + CALL,
+        *("", ""),
+        TWO,
+    ),
+    ("the type in bare calls", f'{{"kind": 1, {CALL[1:]}', f'{{"kind": 1, {CALL[1:]}', "", []),
+    ("a line end behind wrapped content", "<r>\nHm\n</r>\n<a>\nSo\n</a>\n", "So", "Hm", []),
     ("reasoning behind calls", f"Hm\n</r>\n<c>{CALL}</c>", "", "Hm", ONE),
 ]
 
@@ -234,6 +260,22 @@ def test_tags_of_other_names_are_text(text: str) -> None:
     assert all(delta.index is None for delta in deltas)
 
 
+def test_equal_markers_that_the_prompt_closes() -> None:
+    module = generate("reasoning between equal markers").module
+    message = module.parse("So", prompt="<assistant>\n|think||think|")
+    assert (message.content, message.reasoning_content) == ("So", "")
+
+
+@pytest.mark.parametrize(
+    "members",
+    ['"id": "i", "name": "f", "arguments": {}', '"name": "f", "arguments": {}, "id": "i"'],
+)
+def test_ids_in_the_functions_object(members: str) -> None:
+    module = generate("an id in the function's object").module
+    (call,) = module.parse('<c>{"function": {' + members + "}}</c>").tool_calls
+    assert (call.name, call.id) == ("f", "i")
+
+
 def test_ids_behind_names() -> None:
     message = generate("an id behind the name").module.parse('<c f="f" id="i"><p=x>1</p></c>')
     assert message.tool_calls[0].id == "i"
@@ -246,3 +288,8 @@ def test_unreadable_calls_are_content_and_said_to_be(name: str) -> None:
     assert any(problem in note and "fq1zalphazq" in note for note in odd.analysis.notes)
     assert "calls in a format that can be read" in odd.report.not_rendered
     assert odd.module.parse("It rains.").content == "It rains."
+
+
+def test_content_that_quotes_the_reasonings_markers_is_verified() -> None:
+    odd = generate("reasoning between equal markers that the model writes")
+    assert "hard text: the reasoning's markers" in odd.report.rendered

@@ -121,5 +121,8 @@ def without_reasoning(glue: str, reasoning: Reasoning) -> str:
         return glue
     if start and bare.startswith(start):
         inside = bare[len(start) :].lstrip()
-        return inside[len(end) :] if inside.startswith(end) else glue
+        if inside.startswith(end):
+            return inside[len(end) :]
+        if start != end:
+            return glue
     return bare[len(end) :] if bare.startswith(end) else glue

@@ -11,7 +11,7 @@ from autoparser_gen.analysis.layout import Layout
 from autoparser_gen.analysis.marks import split_closer
 from autoparser_gen.analysis.model import CallId, CallIdPosition, ToolFormat, Tools
 from autoparser_gen.analysis.study import Study
-from autoparser_gen.analysis.values import path_to
+from autoparser_gen.analysis.values import holds, path_to
 from autoparser_gen.probe import needles
 from autoparser_gen.probe.glue import Cut
 from autoparser_gen.probe.source import marker_literals
@@ -81,6 +81,10 @@ def _fields(study: Study, layout: Layout, form: ToolFormat) -> ToolFormat:
         name_field=name_path[-1] if name_path is not None else "",
         args_field=args_path[-1] if args_path is not None else "",
         id_field=id_path[-1] if id_path is not None else "",
+        id_in_function=bool(
+            id_path and name_path and len(name_path) > 1 and id_path[:-1] == name_path[:-1]
+        ),
+        id_between=_is_between(value.data, name_path, id_path, args_path),
     )
     if not form.id_field:
         key, is_number = _generated_id(study, form)
@@ -88,16 +92,34 @@ def _fields(study: Study, layout: Layout, form: ToolFormat) -> ToolFormat:
     return replace(form, fixed_fields=_fixed_fields(study, form))
 
 
+def _is_between(data: Any, *paths: tuple[str, ...] | None) -> bool:
+    """Whether the second of three members of one object stands between the others."""
+    around = {path[:-1] for path in paths if path}
+    if len(around) != 1 or None in paths:
+        return False
+    for key in around.pop():
+        data = data[key]
+    first, second, third = (list(data).index(path[-1]) for path in paths if path)
+    return (first < second) == (second < third)
+
+
 def _fixed_fields(study: Study, form: ToolFormat) -> tuple[tuple[str, str], ...]:
-    """The members of a call object that are the same in every call, outside `function_field`."""
-    two = study.layout(calls=2)
-    objects = [call.value.data for call in two.calls if call.value is not None] if two else []
-    if len(objects) < 2:
+    """The members of a call object that are the same in every call."""
+    shown = study.layout(calls=2) or study.layout(calls=1)
+    objects = [call.value.data for call in shown.calls if call.value is not None] if shown else []
+    if not objects:
         return ()
-    read = (form.name_field, form.args_field, form.id_field, form.gen_id_field)
-    first, second = objects
-    same = {key: value for key, value in first.items() if key not in read and key in second}
-    found = tuple((key, json.dumps(value)) for key, value in same.items() if second[key] == value)
+    read = (
+        *(form.function_field, form.name_field, form.args_field),
+        *(form.id_field, form.gen_id_field),
+    )
+    first, last = objects[0], objects[-1]
+    found = tuple(
+        (key, json.dumps(value))
+        for key, value in first.items()
+        if key not in read and key in last and last[key] == value
+        if not holds(value, needles.IDS[0])
+    )
     if found:
         study.found("tools.format.fixed_fields", "1 call / 2 calls")
     return found

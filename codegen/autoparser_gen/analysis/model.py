@@ -134,6 +134,8 @@ class ToolFormat:
     name_field: str = ""
     args_field: str = ""
     id_field: str = ""
+    id_in_function: bool = False  # added: the id is a member of function_field's object
+    id_between: bool = False  # added: the id stands between name and arguments
     gen_id_field: str = ""  # an id that the chat template numbers itself
     gen_id_is_number: bool = False  # added: it is a number, not a string
     fixed_fields: tuple[tuple[str, str], ...] = ()  # added: (key, JSON text) the same in every call

@@ -81,6 +81,9 @@ def _unreadable(study: Study, tools: Tools) -> str:
         return "what closes a call begins or ends with the function's name"
     if form.mode is not ToolMode.TAG_WITH_TAGGED:
         return ""
+    layout = study.layout(calls=1)
+    if layout is not None and needles.IDS[0] in layout.text.rpartition(needles.VALUES[0][1])[2]:
+        return "a call's id stands behind arguments that are not one JSON object"
     if opens_by_type(study):
         return "what begins an argument differs with the type of its value"
     if not _is_around(SAME_KEY, marks.value_suffix):

@@ -258,9 +258,9 @@ def _around_name(analysis: Analysis) -> tuple[str, str]:
 def _setting(name: str, value: object) -> str:
     """A setting of a decoder; empty values need their type said."""
     types = {
-        "FIXED_FIELDS": "tuple[str, ...]",
         "RAW_WRAP": "tuple[str, str] | None",
         "RAW_TYPES": "dict[str, str]",
+        "FIXED_FIELDS": "list[str]",
     }
     annotation = f": {types[name]}" if name in types else ""
     return f"{name}{annotation} = {_value(value)}"

@@ -88,7 +88,7 @@ def _json_calls(analysis: Analysis) -> dict[str, Any]:
     shape = _call(
         _value(*function, form.name_field),
         _value(*function, form.args_field),
-        _value(*whole, id_field) if id_field else "",
+        _value(*(function if form.id_in_function else whole), id_field) if id_field else "",
     )
     first, last = (r"\[", r"\]") if array else (r"\{", r"\}")
     return {

@@ -190,48 +190,46 @@ class CallRules:
         members = seq(name, comma, arguments)
         if tool is None:
             members = alt(members, seq(arguments, comma, name))
+        if format_.id_between:
+            members = alt(members, seq(name, comma, self._id_member(), comma, arguments))
         prefix = f"{tool.slug}-" if tool else ""
-        kind: Expr = EMPTY
-        function: Expr = EMPTY
         if format_.function_field:
-            # Some chat templates print OpenAI's whole object, of which only this part is read.
-            type_ = seq(self.json.key("type"), self.json.string_literal("function"))
-            kind = seq(self._fixed() or type_, comma)
-            field = self._field("function", format_.function_field)
-            object_ = self.builder.rule(f"{prefix}function", self.json.braced(members))
-            function = seq(field, object_)
-            members = seq(opt(kind), function)
-        id_field = format_.id_field or format_.gen_id_field
-        fixed = None if format_.function_field else self._fixed()
-        if not id_field and fixed is None:
+            if format_.id_in_function:
+                members = self._beside_id(self.builder.rule(f"{prefix}members", members))
+            function = self.builder.rule(f"{prefix}function", self.json.braced(members))
+            members = seq(self._field("function", format_.function_field), function)
+        has_id = bool(format_.id_field or format_.gen_id_field) and not format_.id_in_function
+        fixed = self._fixed()
+        if not has_id and fixed is None:
             return members
         both = self.builder.rule(f"{prefix}call-members", members)
-        rest: Expr = both
-        # Between two of the members: the id, or what is the same in every call.
-        apart: list[Expr] = []
-        if id_field:
-            id_ = self._id_member(id_field)
-            rest = alt(seq(id_, comma, both), seq(both, opt(seq(comma, id_))))
-            if fixed is not None:
-                apart = [seq(id_, comma, fixed, comma, both)]
-            elif format_.function_field:
-                apart = [seq(kind, id_, comma, function)]
+        rest = self._beside_id(both) if has_id else both
         if fixed is None:
-            return alt(rest, *apart)
-        named = self.builder.rule(f"{prefix}named-members", rest) if id_field else both
+            return rest
+        apart = [seq(self._id_member(), comma, fixed, comma, both)] if has_id else []
+        named = self.builder.rule(f"{prefix}named-members", rest) if has_id else both
         return alt(seq(opt(seq(fixed, comma)), named), *apart, seq(named, comma, fixed))
 
-    def _id_member(self, key: str) -> Ref:
+    def _beside_id(self, members: Ref) -> Expr:
+        """The members of an object with the id before or behind them, or without it."""
+        id_, comma = self._id_member(), self.json.comma()
+        return alt(seq(id_, comma, members), seq(members, opt(seq(comma, id_))))
+
+    def _id_member(self) -> Ref:
         nine = self.json.string_of("quoted-id", _NINE) if self._wants_nine() else None
         written = self.json.integer() if self.format.gen_id_is_number else self.json.string()
         value = self.builder.rule("id", nine or written, capture="id")
-        return self.builder.rule("id-member", seq(self._field("id", key), value))
+        field = self._field("id", self.format.id_field or self.format.gen_id_field)
+        return self.builder.rule("id-member", seq(field, value))
 
     def _fixed(self) -> Ref | None:
         """The members that are the same in every call."""
-        members = [seq(self.json.key(k), v) for k, v in self.format.fixed_fields]
-        if not members:
+        fields = self.format.fixed_fields
+        if self.format.function_field and not fields:  # as in OpenAI's whole object
+            fields = (("type", '"function"'),)
+        if not fields:
             return None
+        members = [seq(self.json.key(key), value) for key, value in fields]
         return self.builder.rule("fixed-members", self.json.joined(members))
 
     def _quoted_name(self, tool: Tool | None) -> Expr:

@@ -74,6 +74,9 @@ def lower(
 def prompt_state(analysis: Analysis, prompt: str) -> str:
     """What a generation prompt leaves of the reasoning: "open", "closed", or "" for neither."""
     start, end = core(analysis.reasoning.start), core(analysis.reasoning.end)
+    if start and start == end:  # one marker that opens and closes in turn
+        count = prompt.count(start)
+        return ("closed", "open")[count % 2] if count else ""
     opened = prompt.rfind(start) if start else -1
     closed = prompt.rfind(end) if end else -1
     if closed > opened:
@@ -204,9 +207,8 @@ class _Response:
             return opt(alt(seq(bare, opt(calls)) if beside else bare, calls))
         content: Expr = self._content_text()
         if self._wrapped():
-            block = self._block(content)
-            more = EMPTY if calls is None else opt(seq(opt(margin(self.builder)), calls))
-            return seq(content, opt(alt(seq(block, more), *([calls] if calls else []))))
+            block = seq(self._block(content), self._behind_block(calls))
+            return seq(content, opt(alt(block, *([calls] if calls else []))))
         if self.analysis.capabilities.several_reasoning_blocks:
             again = self._reasoning_block(self.analysis.reasoning.start)
             return seq(content, many(seq(again, content)), opt(calls) if calls else EMPTY)
@@ -223,14 +225,22 @@ class _Response:
         """Content between its markers, calls, or both."""
         calls = self.calls() if self.has_calls else None
         content = self._content_text()
-        block = self._block(content)
+        block = seq(self._block(content), self._behind_block(calls))
         if calls is None:
             return block
-        space = opt(margin(self.builder))
-        choices: list[Expr] = [seq(block, opt(seq(space, calls)))]
+        choices: list[Expr] = [block]
         if self.analysis.content.beside_call_start:
-            choices.append(seq(self._aside(), space, calls))
+            choices.append(seq(self._aside(), opt(margin(self.builder)), calls))
         return alt(*choices, calls)
+
+    def _behind_block(self, calls: Ref | None) -> Expr:
+        """What follows content's closer: calls, or the whitespace that is written before the end."""
+        content, glue = self.analysis.content, self.analysis.joints.get("content_to_end", "")
+        rest = glue.partition(core(content.end))[2] if core(content.end) else ""
+        space = opt(margin(self.builder))
+        if rest[:1].isspace() and rest.strip():
+            return space if calls is None else seq(space, opt(calls))
+        return EMPTY if calls is None else opt(seq(space, calls))
 
     def _aside(self) -> Ref:
         """Content with the markers that it has only beside a call."""

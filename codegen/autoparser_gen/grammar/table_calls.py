@@ -175,7 +175,7 @@ class Calls:
             ARGUMENTS_FIELD=form.args_field,
             ID_FIELD=form.id_field or form.gen_id_field,
             FUNCTION_FIELD=form.function_field,
-            FIXED_FIELDS=tuple(key for key, _ in form.fixed_fields),
+            FIXED_FIELDS=[key for key, _ in form.fixed_fields],
             NAME_IS_KEY=form.fun_name_is_key,
             CALLS_IN_ARRAY=form.tools_array_wrapped,
             ARGUMENTS_AS_STRING=form.arguments_as_string,

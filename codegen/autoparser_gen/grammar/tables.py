@@ -100,7 +100,7 @@ def _lay_out_text(build: Builder) -> list[str]:
         name = build.marker("REASONING_END", end, "reasoning.end")
         closing = {name: Go("content", before=bool(before), after=after)}
         build.transitions["reasoning"].update(closing)
-        if start:  # reasoning that closes before it was opened is empty
+        if start not in ("", end):  # reasoning that closes before it was opened is empty
             build.transitions["start"].update(closing)
     build.transitions["reasoning"].update(opening)
     return [*texts, "reasoning"]

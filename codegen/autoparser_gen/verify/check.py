@@ -104,6 +104,8 @@ class _Verifier:
         for message in messages(self._analysis, self._variants()):
             parts = self._parts_rendered(message)
             turn = self._turn(message) if parts else None
+            if turn and message.quotes and str(message.content) not in turn.text:
+                continue  # the chat template takes reasoning out of content
             case = turn and Case(message, turn, prompt_before(turn, self._analysis), parts)
             reason = case and self._why_unlike_output(case)
             if reason:
@@ -255,7 +257,7 @@ class _Verifier:
 
     def _check_grammar(self, case: Case) -> None:
         text = grammar_text(case.turn, self._analysis, self._analysis.generation_prompts.default)
-        if text is None or holds_closers(case.message, self._analysis):
+        if text is None or case.message.quotes or holds_closers(case.message, self._analysis):
             return
         problem = self._reject_reason(text)
         if problem is not None:

@@ -101,6 +101,7 @@ class ProbeMessage:
     reasoning: str | None = None
     calls: tuple[needles.Call, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
+    quotes: bool = False  # content quotes markers, which a grammar lets no model write
 
     @property
     def kind(self) -> Kind:
@@ -170,6 +171,7 @@ def messages(analysis: Analysis, variants: Sequence[Mapping[str, Any]]) -> Itera
     yield from _parts({})
     yield from _calls()
     yield from _hard_texts(format_markers(analysis))
+    yield from _quoted_reasoning(analysis)
     for options in variants:
         yield from _parts(options)
 
@@ -212,6 +214,14 @@ def _hard_texts(markers: Sequence[str]) -> Iterator[ProbeMessage]:
         yield ProbeMessage(
             f"hard text: {name}", content=f"So: {hard[name]}.", reasoning=f"Hm: {hard[name]}."
         )
+
+
+def _quoted_reasoning(analysis: Analysis) -> Iterator[ProbeMessage]:
+    """Content that quotes the reasoning's markers where they mean nothing."""
+    start, end = analysis.reasoning.start.strip(), analysis.reasoning.end.strip()
+    if end and analysis.headers is None and not analysis.capabilities.several_reasoning_blocks:
+        text = f"So {start}x{end} on."
+        yield ProbeMessage("hard text: the reasoning's markers", content=text, quotes=True)
 
 
 def format_markers(analysis: Analysis) -> list[str]:
