@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -415,6 +416,41 @@ def test_strings_as_python_and_templates_write_them(value: str) -> None:
         for engine, accepts in engines(lower(changed), changed).items():
             assert accepts(text), engine
             assert not accepts(text.replace("[f", "[f(")), engine
+
+
+@pytest.mark.parametrize("in_python", [False, True])
+def test_lists_in_markup_as_python_writes_them(in_python: bool) -> None:
+    analysis = formats.FORMATS["raw values"]
+    arguments = replace(analysis.tools.arguments, python_containers=in_python)
+    analysis = replace(analysis, tools=replace(analysis.tools, arguments=arguments))
+    values: list[Any] = ["it's\xa0", '"', True, None, {"a": [1]}]
+    properties = {
+        "sure": {"const": True},
+        "items": {"type": "array", "items": {"enum": values}},
+        "words": {"type": "array"},
+    }
+    tool = {"name": "f", "parameters": {"type": "object", "properties": properties}}
+    grammar = lower(analysis, tools=[{"type": "function", "function": tool}])
+
+    def response(key: str, value: str) -> str:
+        call = f"<function=f>\n<parameter={key}>\n{value}\n</parameter>\n</function>"
+        return f"<tool_call>\n{call}\n</tool_call>"
+
+    for engine, accepts in engines(grammar, analysis).items():
+        for key in ("items", "words"):
+            assert accepts(response(key, json.dumps(values, ensure_ascii=False))), engine
+            assert accepts(response(key, repr(values))) == in_python, engine
+            assert not accepts(response(key, repr(values)[:-1])), engine
+        for text in (r"'it\'s'", r'"it\'s"', r"'\x00 \U0001f600'", "{'a': None, \"b\": '<'}"):
+            assert accepts(response("words", f"[{text}]")) == in_python, (engine, text)
+        # What a parser would take for the value's end stands in no string.
+        for quote in "'\"":
+            text = f"[{quote}</parameter> </function></tool_call>{quote}]"
+            assert not accepts(response("words", text)), engine
+        assert not accepts(response("items", "['its']")), engine
+        assert accepts(response("sure", "True")), engine
+        assert accepts(response("sure", "true")), engine
+        assert not accepts(response("sure", "False")), engine
 
 
 @pytest.mark.parametrize("tools", [None, "any", "text"])

@@ -123,8 +123,9 @@ def _reader(
 ) -> tuple[str, Automaton | StringAutomaton, Callable[[int], bool]]:
     """What a text is, what reads it, and in which states it may end without a stop."""
     if isinstance(body, StringText):
-        reader = StringAutomaton(body.stops)
-        return "of a JSON string without", reader, reader.accepts
+        reader = StringAutomaton(body)
+        kind = "Python" if body.is_python else "JSON"
+        return f"of a {kind} string without", reader, reader.accepts
     return "until", Automaton(body.stops), lambda state: isinstance(body, Text)
 
 

@@ -59,7 +59,7 @@ def regex(expr: Expr, rules: Mapping[str, Rule], *, level: int = 0) -> str:
     if isinstance(expr, Word):
         return inner(spelled_out(expr), level)
     if isinstance(expr, StringText):
-        return inner(string_regex(expr.stops), level)
+        return inner(string_regex(expr), level)
     if isinstance(expr, Text):
         return inner(text_regex(expr.stops), level)
     return inner(thru_regex(expr.stops, expr.end), level)

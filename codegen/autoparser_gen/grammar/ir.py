@@ -96,9 +96,11 @@ class Thru:
 
 @dataclass(frozen=True)
 class StringText:
-    """What stands between the quotes of a JSON string, if none of the stops is in it."""
+    """What stands between the quotes of a string, of JSON or of Python, if no stop is in it."""
 
     stops: tuple[Stop, ...]
+    quote: str = '"'
+    is_python: bool = False  # with Python's escapes
 
 
 Expr = Lit | CharClass | Seq | Alt | Rep | Ref | Word | Text | Thru | StringText
@@ -398,7 +400,7 @@ def show(expr: Expr, level: int = 0) -> str:
         return f"<word of {show(expr.chars)}{but}>"
     stops = ", ".join(map(show_stop, expr.stops)) or "the end"
     if isinstance(expr, StringText):
-        return f"<text of a JSON string without {stops}>"
+        return f"<text of a {'Python' if expr.is_python else 'JSON'} string without {stops}>"
     if isinstance(expr, Text):
         return f"<text until {stops}>"
     return f"<text until {stops}; up to and with {show_stop(expr.end)}>"

@@ -12,7 +12,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-from autoparser_gen.grammar.ir import EMPTY, Alt, CharClass, Expr, Piece, Rep, Seq, Stop, Word
+from autoparser_gen.grammar.ir import (
+    EMPTY,
+    Alt,
+    CharClass,
+    Expr,
+    Piece,
+    Rep,
+    Seq,
+    Stop,
+    StringText,
+    Word,
+)
 from autoparser_gen.grammar.words import contains
 
 # A position in a stop: which stop, which of its pieces, what has been read of that piece. Of a word
@@ -150,21 +161,40 @@ def _is_whole(piece: Piece, read: str) -> bool:
     return read == piece if isinstance(piece, str) else read not in piece.but
 
 
-_SHORT_ESCAPES = '"\\/bfnrt'
 _HEX_CHARS = "0123456789abcdefABCDEF"
-_NEVER_PLAIN = ('"', "\\", *map(chr, range(32)))
+# What may follow in an escape, by how much of it has been read: "" none, a backslash, how many
+# digits are left of one by code, or the first digits of a code that must not be above U+10FFFF.
+_DIGITS_LEFT = {
+    "5": ((_HEX_CHARS, "4"),),
+    "4": ((_HEX_CHARS, "3"),),
+    "3": ((_HEX_CHARS, "2"),),
+    "2": ((_HEX_CHARS, "1"),),
+    "1": ((_HEX_CHARS, ""),),
+}
+_JSON_ESCAPES = {"\\": (('"\\/bfnrt', ""), ("u", "4")), **_DIGITS_LEFT}
+_PYTHON_ESCAPES = {
+    "\\": (("\"'\\abfnrtv", ""), ("x", "2"), ("u", "4"), ("U", "U")),
+    "U": (("0", "U0"),),
+    "U0": (("0", "U00"),),
+    "U00": (("0", "5"), ("1", "U001")),
+    "U001": (("0", "4"),),
+    **_DIGITS_LEFT,
+}
 
 
 class StringAutomaton:
-    """Reads what stands between the quotes of a JSON string, in which no stop may be complete.
+    """Reads what stands between the quotes of a string, in which no stop may be complete.
 
-    A state is one of the stops' automaton, and how much of an escape has been read: "" none, a
-    backslash, or how many digits are left of one by code.
+    A state is one of the stops' automaton, and how much of an escape has been read.
     """
 
-    def __init__(self, stops: Iterable[Stop]) -> None:
+    def __init__(self, text: StringText) -> None:
         """Build the automaton."""
-        self._stops = Automaton(stops)
+        self._stops = Automaton(text.stops)
+        self._escapes = _PYTHON_ESCAPES if text.is_python else _JSON_ESCAPES
+        # Not every chat template escapes tabs as Python does.
+        controls = {chr(code) for code in range(32)} - ({"\t"} if text.is_python else set())
+        self._never_plain = {text.quote, "\\", *controls}
         self._states: list[tuple[int, str]] = [(0, "")]
         self._edges: list[dict[int, CharClass]] = []
         for state, escape in self._states:  # grows while it is gone through
@@ -191,18 +221,15 @@ class StringAutomaton:
     def _following(self, state: int, escape: str) -> Iterator[tuple[tuple[int, str], CharClass]]:
         stops = self._stops
         if escape:
-            letters = _SHORT_ESCAPES if escape == "\\" else _HEX_CHARS
-            left = {"\\": "", "4": "3", "3": "2", "2": "1", "1": ""}[escape]
-            yield from self._by_target(state, letters, left)
-            if escape == "\\":
-                yield from self._by_target(state, "u", "4")
+            for letters, left in self._escapes[escape]:
+                yield from self._by_target(state, letters, left)
             return
         for target, to in stops.edges(state).items():
             letters_in = {low for low, _ in to.ranges}
             if to.negated:
-                plain = _char_class({*letters_in, *_NEVER_PLAIN}, negated=True)
+                plain = _char_class(letters_in | self._never_plain, negated=True)
             else:
-                plain = _char_class(letters_in - {*_NEVER_PLAIN})
+                plain = _char_class(letters_in - self._never_plain)
             if plain.ranges and not stops.hits(target):
                 yield (target, ""), plain
         yield from self._by_target(state, "\\", "\\")
@@ -225,9 +252,9 @@ def _joined(classes: list[CharClass]) -> CharClass:
     return found
 
 
-def string_regex(stops: Iterable[Stop]) -> Expr:
-    """What stands between the quotes of a JSON string, without any of the stops."""
-    automaton = StringAutomaton(stops)
+def string_regex(text: StringText) -> Expr:
+    """What stands between the quotes of a string, without any of the stops."""
+    automaton = StringAutomaton(text)
     return _eliminate(automaton, automaton.accepts, True)
 
 
