@@ -375,6 +375,29 @@ def test_response_schema(name: str) -> None:
         assert accepts(_behind_prompt(name, CALLS[name][0])), engine
 
 
+@pytest.mark.parametrize("tag", ["", "<|python_tag|>"])
+def test_content_where_calls_have_no_marker(tag: str) -> None:
+    analysis = formats.FORMATS["bare json"]
+    form = replace(analysis.tools.format, optional_start=tag)
+    analysis = replace(analysis, tools=replace(analysis.tools, format=form))
+    for tools in (None, TOOLS, []):
+        for engine, accepts in engines(lower(analysis, tools=tools), analysis).items():
+            for text in ("Hi <b>", "<|python_tag", "<|<|python_<|", " \n\t<|p\n<", "\n", " ", ""):
+                assert accepts(text), (engine, text)
+                assert not accepts(f"{text}\n {{"), (engine, text)
+            for text in ("Hi <|python_tag|>foo", "a\n<|python_tag|>", "<<|python_tag|>{}"):
+                assert accepts(text) != bool(tag), (engine, text)
+            assert not accepts('{"a": 1}'), engine
+
+
+def test_json_content_holds_no_tag_of_calls() -> None:
+    analysis = pipeline.find_format(SOURCES["llama_3_1"], Options()).analysis
+    grammar = lower(analysis, response_schema={"type": "array"}, tool_choice="none")
+    for engine, accepts in engines(grammar, analysis).items():
+        assert accepts('["<|python_tag|"]'), engine
+        assert not accepts('["<|python_tag|>"]'), engine
+
+
 def test_reasoning_that_the_prompt_opens_is_not_opened_again() -> None:
     analysis = formats.JSON_IN_TAGS
     text = "Hm.\n</think>\n\nIt rains."

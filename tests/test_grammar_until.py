@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from autoparser_gen.emit.regex import regex, text_token
+from autoparser_gen.emit.regex import lines_token, regex, text_token
 from autoparser_gen.grammar import until
 from autoparser_gen.grammar.ir import CharClass, Stop, StringText, Word, chars
 
@@ -167,3 +167,24 @@ def test_long_markers_are_no_deep_groups() -> None:
         assert thru.match(near + marker + marker[:cut] + marker[cut:]) is not None
         assert not free.fullmatch(near + marker)
         assert thru.fullmatch(marker[:cut] + marker)
+
+
+def test_lines() -> None:
+    for stops in ([("\n", "{")], [("\n", "{"), ("<|a",)], [("\n", "["), ("<<",), ("a",)]):
+        shown = re.compile("|".join(r"[ \t\r\n]*".join(map(re.escape, stop)) for stop in stops))
+        ahead = re.compile(lines_token(stops))
+        whole = re.compile(regex(until.lines_regex(stops), {}))
+        for text in words("\n {[<|a", 5, 1):
+            expected = not shown.search("\n" + text)
+            for pattern in (ahead, whole):
+                assert bool(pattern.fullmatch(text)) == expected, (stops, text)
+            # A call may follow, at the beginning of a line.
+            begins = shown.search("\n" + text)
+            if begins and begins[0][-1] in "{[":
+                assert text[: begins.end() - 2] == _matched(ahead, text), (stops, text)
+                assert text[: begins.end() - 2] == _matched(whole, text), (stops, text)
+
+
+def _matched(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.match(text)
+    return found[0] if found else ""

@@ -44,8 +44,11 @@ class Automaton:
     Stops that end at the end of the response are left out: they never end inside a text.
     """
 
-    def __init__(self, stops: Iterable[Stop]) -> None:
-        """Build the automaton; pieces of stops must not be empty."""
+    def __init__(self, stops: Iterable[Stop], before: str = "") -> None:
+        """Build the automaton; pieces of stops must not be empty.
+
+        It starts as if it had read a character, if there is one `before` the text.
+        """
         self.stops = tuple(stop for stop in dict.fromkeys(stops) if stop[-1])
         if not all(all(stop) for stop in self.stops):
             raise ValueError("an automaton needs stops with text in every piece")
@@ -59,6 +62,7 @@ class Automaton:
         self._hits: list[frozenset[Stop]] = []
         self._build()
         self.live = [state for state, hits in enumerate(self._hits) if not hits]
+        self.start = self.step(0, before) if before else 0
 
     def hits(self, state: int) -> frozenset[Stop]:
         """The stops that end where this state is entered."""
@@ -188,6 +192,8 @@ class StringAutomaton:
     A state is one of the stops' automaton, and how much of an escape has been read.
     """
 
+    start = 0
+
     def __init__(self, text: StringText) -> None:
         """Build the automaton."""
         self._stops = Automaton(text.stops)
@@ -273,6 +279,12 @@ def text_regex(stops: Iterable[Stop], *, may_be_empty: bool = True) -> Expr:
     return _eliminate(automaton, lambda state: not automaton.hits(state), may_be_empty)
 
 
+def lines_regex(stops: Iterable[Stop]) -> Expr:
+    """Texts, but the empty one, that contain none of the stops, nor would behind a line end."""
+    automaton = Automaton(stops, "\n")
+    return _eliminate(automaton, lambda state: not automaton.hits(state), False)
+
+
 def thru_regex(stops: Iterable[Stop], end: Stop) -> Expr:
     """Texts that end with the first occurrence of a stop in them, and that stop is `end`."""
     automaton = Automaton(stops)
@@ -307,7 +319,7 @@ def _row(
     automaton: Automaton | StringAutomaton, final: Callable[[int], bool], state: int
 ) -> dict[int, Expr]:
     row: dict[int, Expr] = {}
-    for target, to in automaton.edges(max(state, 0)).items():
+    for target, to in automaton.edges(automaton.start if state == _FRESH else state).items():
         if automaton.hits(target):
             if final(target):
                 row[_END] = _either(to, row.get(_END))
