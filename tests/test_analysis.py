@@ -328,7 +328,23 @@ ARGUMENTS_TAGGED: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "Python's words": (
         each_call("<c={{ c.name }}>" + tagged("<{{ k }}:>VALUE</>", "", "{{ v }}") + "</c>"),
-        {"tools.arguments.python_words": True, "tools.arguments.value_syntax": "RAW"},
+        {
+            "tools.arguments.python_words": True,
+            "tools.arguments.python_containers": True,
+            "tools.arguments.value_syntax": "RAW",
+        },
+    ),
+    "only Python's words": (
+        each_call(
+            "<c={{ c.name }}>"
+            + tagged(
+                "<{{ k }}:>VALUE</>",
+                "",
+                "{{ v | tojson if v is mapping or v is sequence else v }}",
+            )
+            + "</c>"
+        ),
+        {"tools.arguments.python_words": True, "tools.arguments.python_containers": False},
     ),
     "pairs of name and value": (
         each_call("<c>{{ c.name }}~" + tagged("<k>{{ k }}</k>~<v>VALUE</v>") + "~</c>", "\n"),

@@ -77,6 +77,7 @@ FORMATS: dict[str, dict[str, Any]] = {
         "tools.function.close": "\n</function>",
         "tools.format.per_call_end": "\n</tool_call>",
         "tools.arguments.python_words": True,
+        "tools.arguments.python_containers": False,
     },
     "llamacpp/meta-llama-Llama-3.1-8B-Instruct": {
         "tools.format.mode": "JSON_NATIVE",

@@ -42,15 +42,8 @@ CASES = (
     else zip(SOURCES, itertools.cycle(TOOL_SETS))
 )
 
-
-_PYTHON_LISTS = "the chat template writes lists as Python does, and the grammar wants JSON"
-
 # Faults that are open, by test, format and tool set: these may fail.
 OPEN = {
-    ("test_accepted", "minicpm5", "every type"): _PYTHON_LISTS,
-    ("test_accepted", "minicpm5", "nested and recursive"): _PYTHON_LISTS,
-    ("test_accepted", "seed_oss", "every type"): _PYTHON_LISTS,
-    ("test_accepted", "seed_oss", "nested and recursive"): _PYTHON_LISTS,
     ("test_sampled", "minimax_m3", "any tool"): (
         "where tags may have any name, one may end with the name of another"
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -374,6 +375,29 @@ def test_response_schema(name: str) -> None:
         assert accepts(_behind_prompt(name, CALLS[name][0])), engine
 
 
+@pytest.mark.parametrize("tag", ["", "<|python_tag|>"])
+def test_content_where_calls_have_no_marker(tag: str) -> None:
+    analysis = formats.FORMATS["bare json"]
+    form = replace(analysis.tools.format, optional_start=tag)
+    analysis = replace(analysis, tools=replace(analysis.tools, format=form))
+    for tools in (None, TOOLS, []):
+        for engine, accepts in engines(lower(analysis, tools=tools), analysis).items():
+            for text in ("Hi <b>", "<|python_tag", "<|<|python_<|", " \n\t<|p\n<", "\n", " ", ""):
+                assert accepts(text), (engine, text)
+                assert not accepts(f"{text}\n {{"), (engine, text)
+            for text in ("Hi <|python_tag|>foo", "a\n<|python_tag|>", "<<|python_tag|>{}"):
+                assert accepts(text) != bool(tag), (engine, text)
+            assert not accepts('{"a": 1}'), engine
+
+
+def test_json_content_holds_no_tag_of_calls() -> None:
+    analysis = pipeline.find_format(SOURCES["llama_3_1"], Options()).analysis
+    grammar = lower(analysis, response_schema={"type": "array"}, tool_choice="none")
+    for engine, accepts in engines(grammar, analysis).items():
+        assert accepts('["<|python_tag|"]'), engine
+        assert not accepts('["<|python_tag|>"]'), engine
+
+
 def test_reasoning_that_the_prompt_opens_is_not_opened_again() -> None:
     analysis = formats.JSON_IN_TAGS
     text = "Hm.\n</think>\n\nIt rains."
@@ -415,6 +439,41 @@ def test_strings_as_python_and_templates_write_them(value: str) -> None:
         for engine, accepts in engines(lower(changed), changed).items():
             assert accepts(text), engine
             assert not accepts(text.replace("[f", "[f(")), engine
+
+
+@pytest.mark.parametrize("in_python", [False, True])
+def test_lists_in_markup_as_python_writes_them(in_python: bool) -> None:
+    analysis = formats.FORMATS["raw values"]
+    arguments = replace(analysis.tools.arguments, python_containers=in_python)
+    analysis = replace(analysis, tools=replace(analysis.tools, arguments=arguments))
+    values: list[Any] = ["it's\xa0", '"', True, None, {"a": [1]}]
+    properties = {
+        "sure": {"const": True},
+        "items": {"type": "array", "items": {"enum": values}},
+        "words": {"type": "array"},
+    }
+    tool = {"name": "f", "parameters": {"type": "object", "properties": properties}}
+    grammar = lower(analysis, tools=[{"type": "function", "function": tool}])
+
+    def response(key: str, value: str) -> str:
+        call = f"<function=f>\n<parameter={key}>\n{value}\n</parameter>\n</function>"
+        return f"<tool_call>\n{call}\n</tool_call>"
+
+    for engine, accepts in engines(grammar, analysis).items():
+        for key in ("items", "words"):
+            assert accepts(response(key, json.dumps(values, ensure_ascii=False))), engine
+            assert accepts(response(key, repr(values))) == in_python, engine
+            assert not accepts(response(key, repr(values)[:-1])), engine
+        for text in (r"'it\'s'", r'"it\'s"', r"'\x00 \U0001f600'", "{'a': None, \"b\": '<'}"):
+            assert accepts(response("words", f"[{text}]")) == in_python, (engine, text)
+        # What a parser would take for the value's end stands in no string.
+        for quote in "'\"":
+            text = f"[{quote}</parameter> </function></tool_call>{quote}]"
+            assert not accepts(response("words", text)), engine
+        assert not accepts(response("items", "['its']")), engine
+        assert accepts(response("sure", "True")), engine
+        assert accepts(response("sure", "true")), engine
+        assert not accepts(response("sure", "False")), engine
 
 
 @pytest.mark.parametrize("tools", [None, "any", "text"])

@@ -6,12 +6,13 @@ import itertools
 import random
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import pytest
 
-from autoparser_gen.emit.regex import regex, text_token
+from autoparser_gen.emit.regex import lines_token, regex, text_token
 from autoparser_gen.grammar import until
-from autoparser_gen.grammar.ir import CharClass, Stop, Word, chars
+from autoparser_gen.grammar.ir import CharClass, Stop, StringText, Word, chars
 
 REAL = [
     ("</think>",),
@@ -130,15 +131,25 @@ def test_empty_markers_are_refused() -> None:
         until.Automaton([("", "a")])
 
 
-def test_text_of_json_strings() -> None:
-    whole = re.compile(r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
+_HEX = "[0-9a-fA-F]"
+_STRINGS = {
+    StringText((), '"', False): rf'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u{_HEX}{{4}}))*',
+    StringText((), "'", True): (
+        rf"(?:[^'\\\x00-\x08\n-\x1f]|\\(?:[\"'\\abfnrtv]|x{_HEX}{{2}}|u{_HEX}{{4}}"
+        rf"|U(?:000{_HEX}|0010){_HEX}{{4}}))*"
+    ),
+}
+
+
+@pytest.mark.parametrize("string", _STRINGS, ids=str)
+def test_text_of_strings(string: StringText) -> None:
+    whole = re.compile(_STRINGS[string])
+    escapes = ("\\u00ab", "\\u00a", "x\\u0041y", "\\xaby", "\\xa", "\\'", '\\"', "\t", "\n")
+    codes = ("\\U0001f600", "\\U0010ffff", "\\U00110000", "\\U0001f60")
     for stops in ((("ab",),), (("<t",), ("<u",)), (("nb",),), (("a", "b"),), (('"x',),)):
-        inside = re.compile(regex(until.string_regex(stops), {}))
+        inside = re.compile(regex(until.string_regex(replace(string, stops=stops)), {}))
         shown = re.compile("|".join(r"[ \t\r\n]*".join(map(re.escape, stop)) for stop in stops))
-        for text in words('abn<tu\\" ', 4):
-            expected = bool(whole.fullmatch(text)) and not shown.search(text)
-            assert bool(inside.fullmatch(text)) == expected, (stops, text)
-        for text in ("\\u00ab", "\\u00a", "x\\u0041y"):
+        for text in (*words(f"abn<tu\\{string.quote} ", 4), *escapes, *codes):
             expected = bool(whole.fullmatch(text)) and not shown.search(text)
             assert bool(inside.fullmatch(text)) == expected, (stops, text)
 
@@ -156,3 +167,24 @@ def test_long_markers_are_no_deep_groups() -> None:
         assert thru.match(near + marker + marker[:cut] + marker[cut:]) is not None
         assert not free.fullmatch(near + marker)
         assert thru.fullmatch(marker[:cut] + marker)
+
+
+def test_lines() -> None:
+    for stops in ([("\n", "{")], [("\n", "{"), ("<|a",)], [("\n", "["), ("<<",), ("a",)]):
+        shown = re.compile("|".join(r"[ \t\r\n]*".join(map(re.escape, stop)) for stop in stops))
+        ahead = re.compile(lines_token(stops))
+        whole = re.compile(regex(until.lines_regex(stops), {}))
+        for text in words("\n {[<|a", 5, 1):
+            expected = not shown.search("\n" + text)
+            for pattern in (ahead, whole):
+                assert bool(pattern.fullmatch(text)) == expected, (stops, text)
+            # A call may follow, at the beginning of a line.
+            begins = shown.search("\n" + text)
+            if begins and begins[0][-1] in "{[":
+                assert text[: begins.end() - 2] == _matched(ahead, text), (stops, text)
+                assert text[: begins.end() - 2] == _matched(whole, text), (stops, text)
+
+
+def _matched(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.match(text)
+    return found[0] if found else ""

@@ -66,6 +66,7 @@ def analyze_arguments(study: Study, layout: Layout, around: Around) -> ArgumentF
         name_escapes=extract_name_escapes(study),
         value_syntax=written.syntax,
         python_words=written.python_words,
+        python_containers=written.python_containers,
         type_prefix=written.type_prefix,
         types=written.types,
         optional_wrap=written.optional_wrap,

@@ -177,6 +177,7 @@ class Arguments:
     name_escapes: tuple[tuple[str, str], ...] = ()  # (as written, character) in names of arguments
     value_syntax: ValueSyntax = ValueSyntax.JSON
     python_words: bool = False  # non-string values are written as Python literals
+    python_containers: bool = False  # lists and objects are, too, not as JSON
     type_prefix: str = ""  # between name and type attribute; then value_prefix follows the type
     types: tuple[tuple[str, str], ...] = ()  # (spelling, JSON type or "json" for all but strings)
     optional_wrap: tuple[str, str] | None = None  # written around some raw values only (CDATA)

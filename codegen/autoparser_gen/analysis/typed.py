@@ -53,6 +53,7 @@ class Written:
     quote_close: str = ""
     escapes: bool = False
     python_words: bool = False
+    python_containers: bool = False
     quoted_keys: bool = True
     type_prefix: str = ""
     value_prefix: str = ""
@@ -99,6 +100,9 @@ def describe_values(study: Study) -> Written:
         study.note("null arguments are not rendered: null cannot be told from a missing argument")
     written = Written(
         python_words=any(_is_python(value, place) for _, value, place in known),
+        python_containers=any(
+            _is_python(value, place) for kind, value, place in known if kind in ("array", "object")
+        ),
         afters=tuple(dict.fromkeys(place.after for _, _, place in known if place.text)),
     )
     if string.before.startswith(number.before) and string.before != number.before:

@@ -10,6 +10,7 @@ from autoparser_gen.grammar.ir import (
     Alt,
     CharClass,
     Expr,
+    Lines,
     Lit,
     Ref,
     Rep,
@@ -30,6 +31,8 @@ from autoparser_gen.grammar.words import spelled_out
 
 _GBNF_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
+_TEXTS = (Text, Thru, StringText, Lines)  # printed as the rules of an automaton
+
 _AUTOMATA = """\
 # Text until a marker, one rule for each thing that may have been read of the markers so far.
 # Such text holds no marker as a whole: a grammar cannot look ahead, so it counts characters."""
@@ -38,7 +41,7 @@ _AUTOMATA = """\
 def emit(analysis: Analysis, grammar: ResponseGrammar, header: Sequence[str]) -> str:
     """The text of a `.gbnf` file; `header` is printed as comments."""
     printer = _GbnfPrinter(grammar)
-    texts = [rule for rule in grammar.rules if isinstance(rule.body, (Text, Thru, StringText))]
+    texts = [rule for rule in grammar.rules if isinstance(rule.body, _TEXTS)]
     others = [rule for rule in grammar.rules if rule not in texts]
     blocks = [
         "\n".join(f"# {line}".rstrip() for line in [*header, *_sampling(analysis)]),
@@ -94,7 +97,7 @@ class _GbnfPrinter:
 
     def automaton(self, rule: Rule) -> list[str]:
         """The rules of a text until a marker, under a comment that says which."""
-        assert isinstance(rule.body, (Text, Thru, StringText))
+        assert isinstance(rule.body, _TEXTS)
         stops = [stop for stop in rule.body.stops if stop[-1]]
         what = ", ".join(map(_printable_stop, stops)) or "the end"
         if isinstance(rule.body, Thru):
@@ -104,7 +107,7 @@ class _GbnfPrinter:
         if not stops:
             return [*lines, f"{rule.name} ::= [^\\x00]*"]
         names = {state: f"{rule.name}-s{at}" for at, state in enumerate(automaton.live)}
-        names[0] = rule.name
+        names[automaton.start] = rule.name
         for state in automaton.live:
             choices = []
             for target, chars in automaton.edges(state).items():
@@ -119,12 +122,15 @@ class _GbnfPrinter:
 
 
 def _reader(
-    body: Text | Thru | StringText,
+    body: Text | Thru | StringText | Lines,
 ) -> tuple[str, Automaton | StringAutomaton, Callable[[int], bool]]:
     """What a text is, what reads it, and in which states it may end without a stop."""
     if isinstance(body, StringText):
-        reader = StringAutomaton(body.stops)
-        return "of a JSON string without", reader, reader.accepts
+        reader = StringAutomaton(body)
+        kind = "Python" if body.is_python else "JSON"
+        return f"of a {kind} string without", reader, reader.accepts
+    if isinstance(body, Lines):
+        return "of lines without", Automaton(body.stops, "\n"), lambda state: True
     return "until", Automaton(body.stops), lambda state: isinstance(body, Text)
 
 

@@ -7,11 +7,12 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from autoparser_gen.analysis.model import Analysis
-from autoparser_gen.emit.regex import printable_char, regex, text_token
+from autoparser_gen.emit.regex import lines_token, printable_char, regex, text_token
 from autoparser_gen.grammar.fuse import fuse
 from autoparser_gen.grammar.ir import (
     Alt,
     Expr,
+    Lines,
     Lit,
     Ref,
     Rep,
@@ -117,6 +118,8 @@ class _LarkPrinter:
             return f"{name}: {_delimited(self._portable_regex(rule))}"
         if isinstance(rule.body, Text):
             return f"{name}: {_delimited(text_token(rule.body.stops, lookahead=True))}"
+        if isinstance(rule.body, Lines):
+            return f"{name}: {_delimited(lines_token(rule.body.stops))}"
         if isinstance(rule.body, Lit) and rule.body.text in self._partial_stops:
             # lark takes a string that a regular expression matches too for one of its values.
             return f"{name}: {_delimited(regex(rule.body, self.rules))}"

@@ -9,6 +9,7 @@ from autoparser_gen.grammar.ir import (
     Alt,
     CharClass,
     Expr,
+    Lines,
     Lit,
     Piece,
     Ref,
@@ -22,7 +23,13 @@ from autoparser_gen.grammar.ir import (
     merged,
     repetition,
 )
-from autoparser_gen.grammar.until import may_be_apart, string_regex, text_regex, thru_regex
+from autoparser_gen.grammar.until import (
+    lines_regex,
+    may_be_apart,
+    string_regex,
+    text_regex,
+    thru_regex,
+)
 from autoparser_gen.grammar.words import spelled_out
 
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -59,7 +66,9 @@ def regex(expr: Expr, rules: Mapping[str, Rule], *, level: int = 0) -> str:
     if isinstance(expr, Word):
         return inner(spelled_out(expr), level)
     if isinstance(expr, StringText):
-        return inner(string_regex(expr.stops), level)
+        return inner(string_regex(expr), level)
+    if isinstance(expr, Lines):
+        return inner(lines_regex(expr.stops), level)
     if isinstance(expr, Text):
         return inner(text_regex(expr.stops), level)
     return inner(thru_regex(expr.stops, expr.end), level)
@@ -70,6 +79,17 @@ def text_token(stops: Sequence[Stop], *, lookahead: bool) -> str:
     if lookahead and stops:
         return _lookahead_step(stops) + "+"
     return regex(text_regex(stops, may_be_empty=False), {})
+
+
+def lines_token(stops: Sequence[Stop]) -> str:
+    """Lines without the stops as a token that is not empty, with look-ahead.
+
+    The whitespace at its end may be what only a stop's first piece begins with.
+    """
+    space = r"[ \t\r\n]"
+    begun = [("", *stop[1:]) for stop in stops if stop[0] == "\n"]
+    assert begun, "lines are text in which something must not begin a line"
+    return rf"(?!{_stop_tails(begun)}){_lookahead_step(stops)}+(?:\n{space}*)?|{space}+"
 
 
 def _lookahead_step(stops: Sequence[Stop]) -> str:

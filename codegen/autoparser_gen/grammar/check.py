@@ -11,6 +11,7 @@ from autoparser_gen.grammar.ir import (
     Alt,
     CharClass,
     Expr,
+    Lines,
     Lit,
     Ref,
     Rep,
@@ -79,7 +80,7 @@ def _check_choices(rule: Rule) -> None:
             backwards = any(high < low for low, high in node.ranges)
             if backwards or not (node.ranges or node.negated):
                 raise GrammarError(f"rule {rule.name!r} has a class that holds no character.")
-        if isinstance(node, (Text, Thru, StringText)):
+        if isinstance(node, (Text, Thru, StringText, Lines)):
             _check_stops(rule, node.stops)
         if isinstance(node, Thru) and node.end not in node.stops:
             raise GrammarError(

@@ -96,12 +96,24 @@ class Thru:
 
 @dataclass(frozen=True)
 class StringText:
-    """What stands between the quotes of a JSON string, if none of the stops is in it."""
+    """What stands between the quotes of a string, of JSON or of Python, if no stop is in it."""
+
+    stops: tuple[Stop, ...]
+    quote: str = '"'
+    is_python: bool = False  # with Python's escapes
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Any text in which none of the stops is, nor would be with a line end before it.
+
+    One of the stops is a line end with something that no line may begin with.
+    """
 
     stops: tuple[Stop, ...]
 
 
-Expr = Lit | CharClass | Seq | Alt | Rep | Ref | Word | Text | Thru | StringText
+Expr = Lit | CharClass | Seq | Alt | Rep | Ref | Word | Text | Thru | StringText | Lines
 
 EMPTY = Seq(())
 
@@ -329,7 +341,7 @@ def nullable(expr: Expr, empty: set[str]) -> bool:
         return expr.low == 0 or nullable(expr.item, empty)
     if isinstance(expr, Ref):
         return expr.name in empty
-    return isinstance(expr, (Text, StringText))
+    return isinstance(expr, (Text, StringText, Lines))
 
 
 def first_tokens(grammar: ResponseGrammar, expr: Expr, empty: set[str]) -> dict[str, Rule]:
@@ -398,7 +410,9 @@ def show(expr: Expr, level: int = 0) -> str:
         return f"<word of {show(expr.chars)}{but}>"
     stops = ", ".join(map(show_stop, expr.stops)) or "the end"
     if isinstance(expr, StringText):
-        return f"<text of a JSON string without {stops}>"
+        return f"<text of a {'Python' if expr.is_python else 'JSON'} string without {stops}>"
+    if isinstance(expr, Lines):
+        return f"<lines without {stops}>"
     if isinstance(expr, Text):
         return f"<text until {stops}>"
     return f"<text until {stops}; up to and with {show_stop(expr.end)}>"

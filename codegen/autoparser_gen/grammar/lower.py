@@ -13,6 +13,7 @@ from autoparser_gen.grammar.ir import (
     EMPTY,
     Builder,
     Expr,
+    Lines,
     Lit,
     Ref,
     Rep,
@@ -279,12 +280,10 @@ class _Response:
 
     def _bare_content(self) -> Expr:
         """Text of which no line begins like a call without any marker."""
-        first = "[" if self.format.tools_array_wrapped else "{"
-        line = seq(chars(f"{first}\n \t", negated=True), many(chars("\n", negated=True)))
-        blank = chars(" \t")
-        more = many(seq("\n", many(blank), opt(line)))
-        first_line = alt(line, seq(many(blank, 1), opt(line)), seq("\n", many(blank), opt(line)))
-        return self.builder.token("content", seq(first_line, more), capture="content")
+        stops: list[Stop] = [("\n", "[" if self.format.tools_array_wrapped else "{")]
+        if core(self.format.optional_start):  # a parser takes it for a call's beginning anywhere
+            stops.append((core(self.format.optional_start),))
+        return self.builder.token("content", Lines(tuple(stops)), capture="content")
 
     def _after_calls(self) -> AfterCalls:
         """What the chat template writes behind calls."""
@@ -335,7 +334,7 @@ class _Response:
             stops += [core(self.analysis.content.start), core(self.analysis.content.end)]
         stops.append(core(self.analysis.content.beside_call_start))
         if self.renders_calls:
-            stops += self._call_openers()
+            stops += [core(self.format.optional_start), *self._call_openers()]
         if self._content_after_calls():
             stops.append(core(self.analysis.end_of_turn_after_calls))
         return stops

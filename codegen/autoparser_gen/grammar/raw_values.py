@@ -43,7 +43,7 @@ from autoparser_gen.grammar.markup import (
     single_markers,
 )
 from autoparser_gen.grammar.schema import ANY_BRANCH, Branch, SchemaRules, simplified
-from autoparser_gen.grammar.syntax import JSON, KEY_NAME_CHAR, NAME_CHAR, Syntax, spelled
+from autoparser_gen.grammar.syntax import JSON, KEY_NAME_CHAR, NAME_CHAR, PYTHON, Syntax, spelled
 
 # What stands for the name that a marker repeats, where text is searched for the marker.
 _REPEATED = {
@@ -67,8 +67,11 @@ class MarkedValues:
         self.space = space
         in_markup = self.tools.format.mode is ToolMode.TAG_WITH_TAGGED
         raw = in_markup and self.marks.value_syntax is ValueSyntax.RAW
-        self.syntax = Syntax(builder, JSON, string_stops=self.stops if raw else ())
-        # Only a whole value may be a Python word: lists and objects are JSON.
+        in_python = raw and self.marks.python_containers
+        self.syntax = Syntax(
+            builder, PYTHON if in_python else JSON, string_stops=self.stops if raw else ()
+        )
+        # Whole values may be Python's words where lists and objects are JSON.
         self.words = Syntax(builder, LiteralSyntax(python_words=self.marks.python_words))
 
     def argument(
@@ -172,13 +175,20 @@ class MarkedValues:
         if rules is None:
             return alt(*(self._any_of(branch) for branch in branches))
         several = len(branches) > 1
-        found = []
+        found: list[Expr] = []
         for at, branch in enumerate(branches):
             if branch.kind in ("boolean", "null"):
                 found.append(self._any_of(branch))
+            elif branch.kind == "values":
+                found += map(self._exactly, branch.values)
             else:
                 found.append(rules.branch(branch, f"{name}-{at + 1}" if several else name))
         return alt(*found)
+
+    def _exactly(self, value: Any) -> Expr:
+        """One given value."""
+        is_word = value is None or isinstance(value, bool)
+        return (self.words if is_word else self.syntax).exactly(value)
 
     def _any_of(self, branch: Branch) -> Expr:
         """Any value of a kind."""

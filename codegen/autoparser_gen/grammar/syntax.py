@@ -36,6 +36,8 @@ from autoparser_gen.grammar.ir import (
 from autoparser_gen.grammar.words import contains, other_than, without
 
 JSON = LiteralSyntax()
+# Python's literals, and JSON's beside them.
+PYTHON = LiteralSyntax(quotes=("'", '"'), python_words=True)
 
 # Like llama.cpp's `space` rule: unlimited whitespace invites models to loop on it.
 WHITESPACE = alt(" ", seq(Rep(Lit("\n"), 1, 2), Rep(chars(" \t"), 0, 64)))
@@ -202,16 +204,24 @@ class Syntax:
             return self._verbatim_string(name)
         stops = tuple(stop for stop in self.string_stops if stop[-1])
         if stops:
-            inner = self.builder.token(f"{name}-text", StringText(stops))
-            return self.builder.token(name, seq('"', inner, '"'))
-        quoted = (seq(quote, many(self._char(quote)), quote) for quote in self.literals.quotes)
+            quoted = [
+                seq(quote, self._text_without(stops, quote, name), quote)
+                for quote in self.literals.quotes
+            ]
+        else:
+            quoted = [seq(quote, many(self._char(quote)), quote) for quote in self.literals.quotes]
         return self.builder.token(name, alt(*quoted))
+
+    def _text_without(self, stops: tuple[Stop, ...], quote: str, name: str) -> Ref:
+        text = StringText(stops, quote, self._is_python())
+        return self.builder.token(f"{name}-text", text)
 
     def string_literal(self, text: str) -> Expr:
         """Exactly this string."""
-        if self.literals.quotes == ('"',) and self.literals.escapes:
+        if self.literals.escapes and not self._is_python():
             return Lit(json.dumps(text, ensure_ascii=False))
-        return alt(*(quote + self._escaped(text, quote) + quote for quote in self.literals.quotes))
+        quoted = [quote + self._escaped(text, quote) + quote for quote in self.literals.quotes]
+        return alt(*quoted, *([repr(text)] if self.literals.escapes else []))
 
     def name_string(self) -> Expr:
         """A string that can be a tool's name."""
@@ -262,9 +272,13 @@ class Syntax:
             choices.append(seq(mark, text, mark))
         return self.builder.rule(name, alt(*choices))
 
+    def _is_python(self) -> bool:
+        """Whether escapes are Python's: where strings may have other quotes than JSON's."""
+        return self.literals.quotes != ('"',)
+
     def _char(self, quote: str) -> Expr:
         special = ((quote, quote), ("\\", "\\"))
-        if self.literals == JSON or self.literals.quotes == ('"',):
+        if not self._is_python():
             return alt(CharClass((*special, _CONTROL), negated=True), seq("\\", _JSON_ESCAPE))
         # Not every chat template escapes tabs, and Python wants only line breaks escaped.
         never = (("\x00", "\x08"), ("\n", "\x1f"))

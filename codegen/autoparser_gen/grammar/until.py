@@ -12,7 +12,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-from autoparser_gen.grammar.ir import EMPTY, Alt, CharClass, Expr, Piece, Rep, Seq, Stop, Word
+from autoparser_gen.grammar.ir import (
+    EMPTY,
+    Alt,
+    CharClass,
+    Expr,
+    Piece,
+    Rep,
+    Seq,
+    Stop,
+    StringText,
+    Word,
+)
 from autoparser_gen.grammar.words import contains
 
 # A position in a stop: which stop, which of its pieces, what has been read of that piece. Of a word
@@ -33,8 +44,11 @@ class Automaton:
     Stops that end at the end of the response are left out: they never end inside a text.
     """
 
-    def __init__(self, stops: Iterable[Stop]) -> None:
-        """Build the automaton; pieces of stops must not be empty."""
+    def __init__(self, stops: Iterable[Stop], before: str = "") -> None:
+        """Build the automaton; pieces of stops must not be empty.
+
+        It starts as if it had read a character, if there is one `before` the text.
+        """
         self.stops = tuple(stop for stop in dict.fromkeys(stops) if stop[-1])
         if not all(all(stop) for stop in self.stops):
             raise ValueError("an automaton needs stops with text in every piece")
@@ -48,6 +62,7 @@ class Automaton:
         self._hits: list[frozenset[Stop]] = []
         self._build()
         self.live = [state for state, hits in enumerate(self._hits) if not hits]
+        self.start = self.step(0, before) if before else 0
 
     def hits(self, state: int) -> frozenset[Stop]:
         """The stops that end where this state is entered."""
@@ -150,21 +165,42 @@ def _is_whole(piece: Piece, read: str) -> bool:
     return read == piece if isinstance(piece, str) else read not in piece.but
 
 
-_SHORT_ESCAPES = '"\\/bfnrt'
 _HEX_CHARS = "0123456789abcdefABCDEF"
-_NEVER_PLAIN = ('"', "\\", *map(chr, range(32)))
+# What may follow in an escape, by how much of it has been read: "" none, a backslash, how many
+# digits are left of one by code, or the first digits of a code that must not be above U+10FFFF.
+_DIGITS_LEFT = {
+    "5": ((_HEX_CHARS, "4"),),
+    "4": ((_HEX_CHARS, "3"),),
+    "3": ((_HEX_CHARS, "2"),),
+    "2": ((_HEX_CHARS, "1"),),
+    "1": ((_HEX_CHARS, ""),),
+}
+_JSON_ESCAPES = {"\\": (('"\\/bfnrt', ""), ("u", "4")), **_DIGITS_LEFT}
+_PYTHON_ESCAPES = {
+    "\\": (("\"'\\abfnrtv", ""), ("x", "2"), ("u", "4"), ("U", "U")),
+    "U": (("0", "U0"),),
+    "U0": (("0", "U00"),),
+    "U00": (("0", "5"), ("1", "U001")),
+    "U001": (("0", "4"),),
+    **_DIGITS_LEFT,
+}
 
 
 class StringAutomaton:
-    """Reads what stands between the quotes of a JSON string, in which no stop may be complete.
+    """Reads what stands between the quotes of a string, in which no stop may be complete.
 
-    A state is one of the stops' automaton, and how much of an escape has been read: "" none, a
-    backslash, or how many digits are left of one by code.
+    A state is one of the stops' automaton, and how much of an escape has been read.
     """
 
-    def __init__(self, stops: Iterable[Stop]) -> None:
+    start = 0
+
+    def __init__(self, text: StringText) -> None:
         """Build the automaton."""
-        self._stops = Automaton(stops)
+        self._stops = Automaton(text.stops)
+        self._escapes = _PYTHON_ESCAPES if text.is_python else _JSON_ESCAPES
+        # Not every chat template escapes tabs as Python does.
+        controls = {chr(code) for code in range(32)} - ({"\t"} if text.is_python else set())
+        self._never_plain = {text.quote, "\\", *controls}
         self._states: list[tuple[int, str]] = [(0, "")]
         self._edges: list[dict[int, CharClass]] = []
         for state, escape in self._states:  # grows while it is gone through
@@ -191,18 +227,15 @@ class StringAutomaton:
     def _following(self, state: int, escape: str) -> Iterator[tuple[tuple[int, str], CharClass]]:
         stops = self._stops
         if escape:
-            letters = _SHORT_ESCAPES if escape == "\\" else _HEX_CHARS
-            left = {"\\": "", "4": "3", "3": "2", "2": "1", "1": ""}[escape]
-            yield from self._by_target(state, letters, left)
-            if escape == "\\":
-                yield from self._by_target(state, "u", "4")
+            for letters, left in self._escapes[escape]:
+                yield from self._by_target(state, letters, left)
             return
         for target, to in stops.edges(state).items():
             letters_in = {low for low, _ in to.ranges}
             if to.negated:
-                plain = _char_class({*letters_in, *_NEVER_PLAIN}, negated=True)
+                plain = _char_class(letters_in | self._never_plain, negated=True)
             else:
-                plain = _char_class(letters_in - {*_NEVER_PLAIN})
+                plain = _char_class(letters_in - self._never_plain)
             if plain.ranges and not stops.hits(target):
                 yield (target, ""), plain
         yield from self._by_target(state, "\\", "\\")
@@ -225,9 +258,9 @@ def _joined(classes: list[CharClass]) -> CharClass:
     return found
 
 
-def string_regex(stops: Iterable[Stop]) -> Expr:
-    """What stands between the quotes of a JSON string, without any of the stops."""
-    automaton = StringAutomaton(stops)
+def string_regex(text: StringText) -> Expr:
+    """What stands between the quotes of a string, without any of the stops."""
+    automaton = StringAutomaton(text)
     return _eliminate(automaton, automaton.accepts, True)
 
 
@@ -244,6 +277,12 @@ def text_regex(stops: Iterable[Stop], *, may_be_empty: bool = True) -> Expr:
     if not automaton.stops:
         return Rep(CharClass((), negated=True), 0 if may_be_empty else 1)
     return _eliminate(automaton, lambda state: not automaton.hits(state), may_be_empty)
+
+
+def lines_regex(stops: Iterable[Stop]) -> Expr:
+    """Texts, but the empty one, that contain none of the stops, nor would behind a line end."""
+    automaton = Automaton(stops, "\n")
+    return _eliminate(automaton, lambda state: not automaton.hits(state), False)
 
 
 def thru_regex(stops: Iterable[Stop], end: Stop) -> Expr:
@@ -280,7 +319,7 @@ def _row(
     automaton: Automaton | StringAutomaton, final: Callable[[int], bool], state: int
 ) -> dict[int, Expr]:
     row: dict[int, Expr] = {}
-    for target, to in automaton.edges(max(state, 0)).items():
+    for target, to in automaton.edges(automaton.start if state == _FRESH else state).items():
         if automaton.hits(target):
             if final(target):
                 row[_END] = _either(to, row.get(_END))
