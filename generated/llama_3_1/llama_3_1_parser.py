@@ -56,7 +56,7 @@ NAME_FIELD = "name"
 ARGUMENTS_FIELD = "parameters"
 ID_FIELD = ""
 FUNCTION_FIELD = ""
-FIXED_FIELDS: tuple[str, ...] = ()
+FIXED_FIELDS: list[str] = []
 NAME_IS_KEY = False
 CALLS_IN_ARRAY = False
 ARGUMENTS_AS_STRING = False
@@ -1877,9 +1877,9 @@ class JsonArguments(Decoder):
 
 _ARGUMENTS = frozenset((ARGUMENTS_FIELD, "arguments", "parameters"))
 _ID = {ID_FIELD: "id"} if ID_FIELD else {}
-_FIXED = dict.fromkeys(FIXED_FIELDS, "fixed")  # what every call has beside its parts
-_FIELDS = {**_FIXED, NAME_FIELD: "name", **dict.fromkeys(_ARGUMENTS, "arguments"), **_ID}
-_OUTER_FIELDS = {**_FIXED, FUNCTION_FIELD: "function", **_ID}  # around the object of FUNCTION_FIELD
+_FIXED = dict.fromkeys(FIXED_FIELDS, "fixed")
+_FIELDS = {NAME_FIELD: "name", **dict.fromkeys(_ARGUMENTS, "arguments"), **_ID, **_FIXED}
+_OUTER_FIELDS = {FUNCTION_FIELD: "function", **_ID, **_FIXED}  # around the object of FUNCTION_FIELD
 _CALL_DEPTH = 2 if FUNCTION_FIELD else 1
 # How most calls begin, up to their arguments; what does not is read step by step.
 _HEAD_TOKENS = ["{", f'"({_STRING_RUN})"', ":", "(?={)"]
