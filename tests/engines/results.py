@@ -68,8 +68,8 @@ Each format meets {sets} tool sets: {names}. A call is required.
   forbid, and of truncated ones; **right** are those that take the first and refuse the others.
 - **sampled** outputs are random, drawn by llama.cpp's own sampler under our GBNF; **read** are those of
   which the generated parser, with `strict=True`, makes calls of known tools with arguments that
-  `jsonschema` accepts. Where any argument may be written, outputs that give one twice are left out: no
-  grammar can forbid that.
+  `jsonschema` accepts. Where any argument may be written, outputs that give one twice, or end a tag with
+  the name of another, are left out: no grammar can forbid that.
 - **strings** are renderings of good and bad calls, sampled outputs, and mutants of both; **accepted** are
   those that all engines take; **same verdict** are those that llama.cpp, llguidance and lark (with both
   forms of the Lark file) all take, or all refuse.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from autoparser_gen.analysis.model import Arguments, LiteralSyntax
@@ -56,7 +57,8 @@ class NestedTags:
 
     def other(self, keys: list[str], name: str) -> Ref:
         """An element with any other key than these."""
-        return self.builder.rule(name, self._any(name, Word(NAME_CHAR, tuple(keys))))
+        word = Word(NAME_CHAR, (*keys, *self._names_of_ends()))
+        return self.builder.rule(name, self._any(name, word))
 
     def _opened(self, key: Expr) -> Expr:
         opens = self.builder.token("argument-open", Lit(core(self.marks.name_prefix)))
@@ -70,12 +72,47 @@ class NestedTags:
 
     # ---- any value ----
 
-    def _any_element(self) -> Ref:
+    def _any_element(self) -> Expr:
+        """An element with any key, or an item of a list."""
+        return alt(self._named_element(), *([self._any_item()] if self.marks.item_tag else []))
+
+    def _named_element(self) -> Ref:
         """An element with any key. A grammar cannot demand the same key in the closing tag."""
         if "element" in self.builder.rules:
             return Ref("element")
         name = self.builder.reserve("element")
-        return self.builder.define(name, self._any("argument", Word(KEY_NAME_CHAR)))
+        item = (self.marks.item_tag,) if self.marks.item_tag else ()
+        word = Word(KEY_NAME_CHAR, (*self._names_of_ends(), *item))
+        return self.builder.define(name, self._any("argument", word))
+
+    def _any_item(self) -> Ref:
+        """An item with any value, which nothing but its own closing tag ends."""
+        if "item" in self.builder.rules:
+            return Ref("item")
+        name = self.builder.reserve("item")
+        tag = self.marks.item_tag
+        opens = core(self.marks.name_prefix) + tag + core(self.marks.name_suffix)
+        closer = self.closer + tag + self.closer_end
+        closes = self.builder.token("item-close", Lit(closer))
+        value = self._any_value("item", (closer,), closes)
+        return self.builder.define(name, seq(self.builder.token("item-open", Lit(opens)), value))
+
+    def _elements(self) -> Iterator[Expr]:
+        """What is inside of an object or a list: the first element says which of both it is."""
+        yield seq(self._named_element(), many(self._any_element()))
+        if self.marks.item_tag:
+            yield many(self._any_item(), 1)
+
+    def _names_of_ends(self) -> tuple[str, ...]:
+        """The names with which an element would end like a call."""
+        markers = dict.fromkeys(stop[0] for stop in self.call_ends)
+        return tuple(
+            marker.removeprefix(self.closer).removesuffix(self.closer_end)
+            for marker in markers
+            if isinstance(marker, str)
+            and marker.startswith(self.closer)
+            and marker.endswith(self.closer_end)
+        )
 
     def _any(self, name: str, word: Word) -> Expr:
         """An element with any value, whose key is a word.
@@ -85,11 +122,14 @@ class NestedTags:
         """
         found = self.builder.token(f"{name}-name", word, capture="argument name")
         stop = (self.closer, word, self.closer_end)
-        words = self.builder.token(f"{name}-text", Text((stop,)), capture="argument value")
-        part = self.builder.rule(
-            f"{name}-value", seq(self._first_char(), words, self._closed(found))
-        )
-        return seq(self._opened(found), alt(many(part, 1), self._no_text(found)))
+        return seq(self._opened(found), self._any_value(name, stop, self._closed(found)))
+
+    def _any_value(self, name: str, stop: Stop, closed: Expr) -> Expr:
+        """Any value and the closing tag, which is a `stop` of text."""
+        text = Text((stop, *self.call_ends))
+        words = self.builder.token(f"{name}-text", text, capture="argument value")
+        part = self.builder.rule(f"{name}-value", seq(self._first_char(), words, closed))
+        return alt(many(part, 1), self._no_text(closed))
 
     def _first_char(self) -> Ref:
         """How text begins that is not taken for a tag: what is not blank in it, and that before."""
@@ -98,10 +138,9 @@ class NestedTags:
         first = seq(opt(gap(self.builder)), CharClass(hidden, negated=True))
         return self.builder.token("argument-begin", first)
 
-    def _no_text(self, key: Expr) -> Expr:
+    def _no_text(self, closed: Expr) -> Expr:
         """Elements, whitespace or nothing, and the closing tag."""
-        blank = opt(gap(self.builder))
-        return seq(alt(many(self._any_element(), 1), blank), self._closed(key))
+        return seq(alt(*self._elements(), opt(gap(self.builder))), closed)
 
     # ---- values by schema ----
 
@@ -127,7 +166,7 @@ class NestedTags:
             return words
         begun = seq(self._first_char(), words)
         if any(branch.kind == "any" for branch in branches):
-            return alt(begun, self._no_text(Lit(key)))
+            return alt(begun, self._no_text(self._closed(Lit(key))))
         return alt(begun, seq(opt(gap(self.builder)), self._closed(Lit(key))))
 
     def _text(self, key: str, name: str) -> Expr:
