@@ -25,7 +25,12 @@ from autoparser_gen.grammar.ir import (
     repetition,
     show_stop,
 )
-from autoparser_gen.grammar.until import Automaton, StringAutomaton
+from autoparser_gen.grammar.until import (
+    Automaton,
+    StringAutomaton,
+    automaton_of,
+    string_automaton_of,
+)
 from autoparser_gen.grammar.words import spelled_out
 
 _GBNF_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
@@ -123,9 +128,9 @@ def _reader(
 ) -> tuple[str, Automaton | StringAutomaton, Callable[[int], bool]]:
     """What a text is, what reads it, and in which states it may end without a stop."""
     if isinstance(body, StringText):
-        reader = StringAutomaton(body.stops)
+        reader = string_automaton_of(body.stops)
         return "of a JSON string without", reader, reader.accepts
-    return "until", Automaton(body.stops), lambda state: isinstance(body, Text)
+    return "until", automaton_of(body.stops), lambda state: isinstance(body, Text)
 
 
 def gbnf_string(text: str) -> str:

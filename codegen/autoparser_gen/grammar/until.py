@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from autoparser_gen.grammar.ir import EMPTY, Alt, CharClass, Expr, Piece, Rep, Seq, Stop, Word
 from autoparser_gen.grammar.words import contains
@@ -119,6 +120,12 @@ class Automaton:
         return frozenset(after), hits
 
 
+@lru_cache
+def automaton_of(stops: tuple[Stop, ...]) -> Automaton:
+    """The automaton, which nothing changes; kept, since each file that is printed asks for it."""
+    return Automaton(stops)
+
+
 def may_be_apart(piece: Piece, following: Piece) -> bool:
     """Whether whitespace may stand between two pieces of a stop."""
     return not any(isinstance(each, Word) and each.tight for each in (piece, following))
@@ -164,15 +171,17 @@ class StringAutomaton:
 
     def __init__(self, stops: Iterable[Stop]) -> None:
         """Build the automaton."""
-        self._stops = Automaton(stops)
+        self._stops = automaton_of(tuple(stops))
         self._states: list[tuple[int, str]] = [(0, "")]
+        numbers = {self._states[0]: 0}
         self._edges: list[dict[int, CharClass]] = []
         for state, escape in self._states:  # grows while it is gone through
             following: dict[int, list[CharClass]] = {}
             for target, to in self._following(state, escape):
-                if target not in self._states:
+                if target not in numbers:
+                    numbers[target] = len(self._states)
                     self._states.append(target)
-                following.setdefault(self._states.index(target), []).append(to)
+                following.setdefault(numbers[target], []).append(to)
             self._edges.append({target: _joined(to) for target, to in following.items()})
         self.live = list(range(len(self._states)))
 
@@ -225,22 +234,28 @@ def _joined(classes: list[CharClass]) -> CharClass:
     return found
 
 
+@lru_cache
+def string_automaton_of(stops: tuple[Stop, ...]) -> StringAutomaton:
+    """The same for a JSON string."""
+    return StringAutomaton(stops)
+
+
 def string_regex(stops: Iterable[Stop]) -> Expr:
     """What stands between the quotes of a JSON string, without any of the stops."""
-    automaton = StringAutomaton(stops)
+    automaton = string_automaton_of(tuple(stops))
     return _eliminate(automaton, automaton.accepts, True)
 
 
 def unreachable(stops: Iterable[Stop]) -> list[Stop]:
     """The stops that can never end a text, because another one in them ends it earlier."""
-    automaton = Automaton(stops)
+    automaton = automaton_of(tuple(stops))
     found = {stop for hits in automaton.all_hits() for stop in hits}
     return [stop for stop in automaton.stops if stop not in found]
 
 
 def text_regex(stops: Iterable[Stop], *, may_be_empty: bool = True) -> Expr:
     """Texts that contain none of the stops."""
-    automaton = Automaton(stops)
+    automaton = automaton_of(tuple(stops))
     if not automaton.stops:
         return Rep(CharClass((), negated=True), 0 if may_be_empty else 1)
     return _eliminate(automaton, lambda state: not automaton.hits(state), may_be_empty)
@@ -248,7 +263,7 @@ def text_regex(stops: Iterable[Stop], *, may_be_empty: bool = True) -> Expr:
 
 def thru_regex(stops: Iterable[Stop], end: Stop) -> Expr:
     """Texts that end with the first occurrence of a stop in them, and that stop is `end`."""
-    automaton = Automaton(stops)
+    automaton = automaton_of(tuple(stops))
     return _eliminate(automaton, lambda state: end in automaton.hits(state), True)
 
 
