@@ -33,7 +33,7 @@ PLAIN = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(values=st.lists(PLAIN, min_size=1, max_size=3))
 def test_assignments_are_as_black_has_them(values: list[object]) -> None:
     text = "\n".join(assignment(f"NAME_{at}", value) for at, value in enumerate(values))
