@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import black
 import lark
 import pytest
 from conftest import ROOT
@@ -112,6 +113,18 @@ def test_shared_blocks_are_the_same_in_every_module() -> None:
             blocks.setdefault(name, set()).add(text)
     assert "runtime block" in blocks
     assert [name for name, texts in blocks.items() if len(texts) > 1] == []
+
+
+def test_modules_are_as_black_lays_them_out() -> None:
+    """Each shared block in one module; of the others, what is their own."""
+    seen: set[str] = set()
+    for path in MODULES:
+        text = path.read_text(encoding="utf-8")
+        blocks = {name for name, _ in BLOCK.findall(text)}
+        if blocks <= seen:
+            text = BLOCK.sub(lambda found: found[0].replace(found[2], ""), text)
+        seen |= blocks
+        assert black.format_str(text, mode=black.Mode(line_length=100)) == text, path
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

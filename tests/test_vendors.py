@@ -54,19 +54,23 @@ def analysis(path: Path) -> dict[str, Any]:
     return {key: value for key, value in found.items() if key not in APART}
 
 
+# In this order each chat template's tests follow one another, and its prober is made once.
+each_of_ours = pytest.mark.parametrize("stem", sorted(VENDORS), scope="module")
+
+
 def pair(stem: str, templates: Path, corpus: Path) -> tuple[Path, Path]:
     ours = templates / f"{stem}.jinja"
     theirs = corpus / "chat_templates" / "llamacpp" / f"{VENDORS[stem]}.jinja"
     return ours, theirs
 
 
-@pytest.mark.parametrize("stem", sorted(VENDORS))
+@each_of_ours
 def test_same_analysis(stem: str, templates: Path, corpus: Path) -> None:
     ours, theirs = pair(stem, templates, corpus)
     assert analysis(ours) == analysis(theirs)
 
 
-@pytest.mark.parametrize("stem", sorted(VENDORS))
+@each_of_ours
 def test_same_turns(stem: str, templates: Path, corpus: Path) -> None:
     ours, theirs = map(prober, pair(stem, templates, corpus))
     for message in MESSAGES:

@@ -26,7 +26,12 @@ from autoparser_gen.grammar.ir import (
     repetition,
     show_stop,
 )
-from autoparser_gen.grammar.until import Automaton, StringAutomaton
+from autoparser_gen.grammar.until import (
+    Automaton,
+    StringAutomaton,
+    automaton_of,
+    string_automaton_of,
+)
 from autoparser_gen.grammar.words import spelled_out
 
 _GBNF_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
@@ -126,12 +131,12 @@ def _reader(
 ) -> tuple[str, Automaton | StringAutomaton, Callable[[int], bool]]:
     """What a text is, what reads it, and in which states it may end without a stop."""
     if isinstance(body, StringText):
-        reader = StringAutomaton(body)
+        reader = string_automaton_of(body)
         kind = "Python" if body.is_python else "JSON"
         return f"of a {kind} string without", reader, reader.accepts
     if isinstance(body, Lines):
-        return "of lines without", Automaton(body.stops, "\n"), lambda state: True
-    return "until", Automaton(body.stops), lambda state: isinstance(body, Text)
+        return "of lines without", automaton_of(body.stops, "\n"), lambda state: True
+    return "until", automaton_of(body.stops), lambda state: isinstance(body, Text)
 
 
 def gbnf_string(text: str) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass, replace
-from enum import Enum
+from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from autoparser_gen.analysis.as_json import triggers
 from autoparser_gen.analysis.model import FORMAT_VERSION, Analysis, CallIdPosition
@@ -23,7 +22,8 @@ from autoparser_gen.emit.carried import (
     source_of,
 )
 from autoparser_gen.emit.describe import describe
-from autoparser_gen.emit.quoting import code_points, one_line, python_string
+from autoparser_gen.emit.layout import assignment, formatted, imports_from, literal, string
+from autoparser_gen.emit.quoting import code_points, one_line
 from autoparser_gen.emit.skeletons.tables import Go, Region
 from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.table_builder import Marker, Tables
@@ -82,18 +82,19 @@ def emit(
     ]
     constants = [
         _constants(analysis, tables, special),
-        *(f"{name} = {_value(value)}" for name, value in settings.items()),
+        *(assignment(name, value) for name, value in settings.items()),
     ]
-    head = ["\n".join(lines) for lines in (about, imports, constants)]
+    # Comments and a docstring are left as they are, however long.
+    head = ["\n".join(about).strip("\n"), *(formatted("\n".join(x)) for x in (imports, constants))]
     table = "\n".join([_regions(tables), _transitions(tables)])
     text = (
         "\n\n\n".join(
             [
-                "\n\n".join(map(_formatted, head)),
+                "\n\n".join(head),
                 _block("tables"),
-                _formatted(table),
+                formatted(table),
                 *(_block(block) for block in blocks[1:]),
-                _formatted(_registry(tables)),
+                formatted(_registry(tables)),
                 *(_grammars(analysis, carried, commands) if commands else []),
                 *(_block(block) for block in ending),
             ]
@@ -112,13 +113,13 @@ def _grammars(analysis: Analysis, carried: Carried, commands: GrammarCommands) -
     bare = replace(analysis, evidence={}, notes=())
     options = {name: value for name, value in commands.options.items() if value}
     lines = [
-        f"ANALYSIS = {_value(bare)}",
-        f"GBNF_OUTPUT = {_value(list(commands.outputs['gbnf']))}",
-        f"LARK_OUTPUT = {_value(list(commands.outputs['lark']))}",
-        f"COMMAND_OPTIONS: dict[str, str | bool | None] = {_value(options)}",
-        f"UNKNOWN_TOKENS: list[str] = {_value(list(commands.unknown))}",
+        assignment("ANALYSIS", bare),
+        assignment("GBNF_OUTPUT", list(commands.outputs["gbnf"])),
+        assignment("LARK_OUTPUT", list(commands.outputs["lark"])),
+        assignment("COMMAND_OPTIONS: dict[str, str | bool | None]", options),
+        assignment("UNKNOWN_TOKENS: list[str]", list(commands.unknown)),
     ]
-    yield _formatted("\n".join(["# ---- What the grammars are printed from ----\n", *lines]))
+    yield formatted("\n".join(["# ---- What the grammars are printed from ----\n", *lines]))
     yield _block("grammars")
 
 
@@ -126,14 +127,6 @@ def parser_name(analysis: Analysis) -> str:
     """What servers know a plugin by; a name of their own means something else."""
     name = re.sub(r"\.(?:jinja2?|j2|json|gguf)$", "", analysis.source.rpartition("/")[2].lower())
     return "_".join([*re.findall("[a-z0-9]+", name), "generated"])
-
-
-@lru_cache
-def _formatted(text: str) -> str:
-    """The text as black lays it out; kept, since many modules have the same imports and decoders."""
-    import black
-
-    return black.format_str(text, mode=black.Mode(line_length=100)).strip("\n")
 
 
 def _skeleton(block: str) -> Source:
@@ -163,8 +156,7 @@ def _imports(blocks: Iterable[str], carried: Carried) -> str:
     for module in sorted(names, key=lambda name: (_is_foreign(name), name)):
         if _is_foreign(module) and "" not in lines:
             lines.append("")
-        ordered = sorted(names[module], key=_public_order)
-        lines.append(f"from {module} import {', '.join(ordered)}")
+        lines.append(imports_from(module, sorted(names[module], key=_public_order)))
     return "\n".join(lines) + "\n"
 
 
@@ -187,7 +179,7 @@ def _public(*, with_grammar: bool) -> str:
     ]
     if with_grammar:
         names = sorted([*names, "GrammarError", "gbnf", "lark"], key=_public_order)
-    return f"__all__ = {names!r}\n"
+    return assignment("__all__", names) + "\n"
 
 
 def _public_order(name: str) -> tuple[bool, str]:
@@ -196,7 +188,7 @@ def _public_order(name: str) -> tuple[bool, str]:
 
 
 def _docstring(analysis: Analysis) -> str:
-    lines = [one_line(line).replace('"""', '\\"\\"\\"') for line in describe(analysis)]
+    lines = [one_line(line).replace('"""', '\\"\\"\\"').rstrip() for line in describe(analysis)]
     text = "\n".join(lines)
     return f'"""{text}\n"""\n'
 
@@ -210,35 +202,30 @@ def _constants(analysis: Analysis, tables: Tables, special: frozenset[str] | Non
     for name in ("REASONING_START", "REASONING_END", "END_OF_TURN"):
         if name not in tables.markers:
             lines.append(f'{name} = ""')
-    lines.append(f"ASSISTANT_HEADER = {python_string(analysis.assistant_header)}")
+    lines.append(assignment("ASSISTANT_HEADER", analysis.assistant_header))
     after_prompt = analysis.joints.get("prompt_to_content", "")
     space = after_prompt[: len(after_prompt) - len(after_prompt.lstrip())]
-    lines.append(f"SPACE_AFTER_PROMPT = {python_string(space)}")
-    lines.append(f"HAS_IDS = {_has_ids(analysis)}")
-    lines.append(f"ID_AROUND_NAME = {_value(_around_name(analysis))}")
+    lines.append(assignment("SPACE_AFTER_PROMPT", space))
+    lines.append(assignment("HAS_IDS", _has_ids(analysis)))
+    lines.append(assignment("ID_AROUND_NAME", _around_name(analysis)))
     escapes = dict(analysis.tools.arguments.name_escapes)
-    lines.append(f"KEY_ESCAPES: dict[str, str] = {_value(escapes)}")
+    lines.append(assignment("KEY_ESCAPES: dict[str, str]", escapes))
     lines += ["", "# ---- Settings of the decoders, and what a server needs to know ----", ""]
     lines += [_setting(name, value) for name, value in tables.settings.items()]
     prompts = analysis.generation_prompts
-    lines.append(
-        "GENERATION_PROMPTS = "
-        + _value(
-            {
-                "default": prompts.default,
-                "thinking": prompts.thinking,
-                "no_thinking": prompts.no_thinking,
-            }
-        )
-    )
-    lines.append(f"PRESERVED_TOKENS: list[str] = {_value(list(analysis.preserved_tokens))}")
+    by_name = {
+        "default": prompts.default,
+        "thinking": prompts.thinking,
+        "no_thinking": prompts.no_thinking,
+    }
+    lines.append(assignment("GENERATION_PROMPTS", by_name))
+    lines.append(assignment("PRESERVED_TOKENS: list[str]", list(analysis.preserved_tokens)))
     if special is not None:
         found = [token for token in analysis.preserved_tokens if token in special]
         lines += ["# Of them, what a detokenizer drops unless skip_special_tokens is off."]
-        lines.append(f"SPECIAL_MARKERS: list[str] = {_value(found)}")
-    lines.append(
-        f"TRIGGERS: list[dict[str, str]] = {_value([dict(t) for t in triggers(analysis)])}"
-    )
+        lines.append(assignment("SPECIAL_MARKERS: list[str]", found))
+    by_kind = [dict(trigger) for trigger in triggers(analysis)]
+    lines.append(assignment("TRIGGERS: list[dict[str, str]]", by_kind))
     return "\n".join(lines)
 
 
@@ -263,44 +250,20 @@ def _setting(name: str, value: object) -> str:
         "FIXED_FIELDS": "list[str]",
     }
     annotation = f": {types[name]}" if name in types else ""
-    return f"{name}{annotation} = {_value(value)}"
+    return assignment(f"{name}{annotation}", value)
 
 
 def _constant(name: str, marker: Marker) -> str:
     notes = [note for note in (code_points(marker.text), one_line(marker.evidence)) if note]
     comment = f"  # {'; '.join(notes)}" if notes else ""
-    return f"{name} = {python_string(marker.text)}{comment}"
-
-
-def _value(value: object) -> str:
-    """A Python literal of plain types; strings are printed as `python_string` does."""
-    if isinstance(value, Enum):
-        return f"{type(value).__name__}.{value.name}"
-    if isinstance(value, str):
-        return python_string(value)
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_value(k)}: {_value(v)}" for k, v in value.items()) + "}"
-    if is_dataclass(value):
-        rows = ((item.name, getattr(value, item.name), _default(item)) for item in fields(value))
-        given = ", ".join(f"{n}={_value(v)}" for n, v, default in rows if v != default)
-        return f"{type(value).__name__}({given})"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_value, value)) + "]"
-    if isinstance(value, tuple):
-        return "(" + ", ".join(map(_value, value)) + ("," if len(value) == 1 else "") + ")"
-    return repr(value)
-
-
-def _default(item: Field[Any]) -> object:
-    """What a field of a dataclass is when it is not given."""
-    return item.default if item.default_factory is MISSING else item.default_factory()
+    return assignment(name, marker.text) + comment
 
 
 def _regions(tables: Tables) -> str:
-    rows = "\n".join(f"    {python_string(n)}: {_row(r)}," for n, r in tables.regions.items())
+    rows = "\n".join(f"    {string(n)}: {_row(r)}," for n, r in tables.regions.items())
     return (
         "# ---- Regions and transitions: this table is the parser ----\n\n"
-        f"START = {python_string(tables.start)}\n\nREGIONS: dict[str, Region] = {{\n{rows}\n}}\n"
+        f"START = {string(tables.start)}\n\nREGIONS: dict[str, Region] = {{\n{rows}\n}}\n"
     )
 
 
@@ -308,10 +271,10 @@ def _transitions(tables: Tables) -> str:
     parts = []
     for region, rows in tables.transitions.items():
         inner = "\n".join(
-            f"        {marker if marker in tables.markers else python_string(marker)}: {_row(go)},"
+            f"        {marker if marker in tables.markers else string(marker)}: {_row(go)},"
             for marker, go in rows.items()
         )
-        parts.append(f"    {python_string(region)}: {{\n{inner}\n    }},")
+        parts.append(f"    {string(region)}: {{\n{inner}\n    }},")
     body = "\n".join(parts)
     return f"TRANSITIONS: dict[str, dict[str, Go]] = {{\n{body}\n}}\n"
 
@@ -320,13 +283,13 @@ def _row(row: Region | Go) -> str:
     """A named tuple without the fields that have their default."""
     defaults = type(row)._field_defaults
     first, *others = row._fields
-    parts = [_value(getattr(row, first))]
-    parts += [f"{f}={_value(getattr(row, f))}" for f in others if getattr(row, f) != defaults[f]]
+    parts = [literal(getattr(row, first))]
+    parts += [f"{f}={literal(getattr(row, f))}" for f in others if getattr(row, f) != defaults[f]]
     return f"{type(row).__name__}({', '.join(parts)})"
 
 
 def _registry(tables: Tables) -> str:
-    rows = "\n".join(f"    {python_string(r)}: {name}," for r, name in tables.decoders.items())
+    rows = "\n".join(f"    {string(r)}: {name}," for r, name in tables.decoders.items())
     return (
         f"DECODERS: dict[str, type[Decoder]] = {{\n{rows}\n}}"
         if rows

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from autoparser_gen.grammar.ir import (
     EMPTY,
@@ -134,6 +135,12 @@ class Automaton:
         return frozenset(after), hits
 
 
+@lru_cache
+def automaton_of(stops: tuple[Stop, ...], before: str = "") -> Automaton:
+    """The automaton, which nothing changes; kept, since each file that is printed asks for it."""
+    return Automaton(stops, before)
+
+
 def may_be_apart(piece: Piece, following: Piece) -> bool:
     """Whether whitespace may stand between two pieces of a stop."""
     return not any(isinstance(each, Word) and each.tight for each in (piece, following))
@@ -196,19 +203,21 @@ class StringAutomaton:
 
     def __init__(self, text: StringText) -> None:
         """Build the automaton."""
-        self._stops = Automaton(text.stops)
+        self._stops = automaton_of(text.stops)
         self._escapes = _PYTHON_ESCAPES if text.is_python else _JSON_ESCAPES
         # Not every chat template escapes tabs as Python does.
         controls = {chr(code) for code in range(32)} - ({"\t"} if text.is_python else set())
         self._never_plain = {text.quote, "\\", *controls}
         self._states: list[tuple[int, str]] = [(0, "")]
+        numbers = {self._states[0]: 0}
         self._edges: list[dict[int, CharClass]] = []
         for state, escape in self._states:  # grows while it is gone through
             following: dict[int, list[CharClass]] = {}
             for target, to in self._following(state, escape):
-                if target not in self._states:
+                if target not in numbers:
+                    numbers[target] = len(self._states)
                     self._states.append(target)
-                following.setdefault(self._states.index(target), []).append(to)
+                following.setdefault(numbers[target], []).append(to)
             self._edges.append({target: _joined(to) for target, to in following.items()})
         self.live = list(range(len(self._states)))
 
@@ -258,22 +267,28 @@ def _joined(classes: list[CharClass]) -> CharClass:
     return found
 
 
+@lru_cache
+def string_automaton_of(text: StringText) -> StringAutomaton:
+    """The same for a string."""
+    return StringAutomaton(text)
+
+
 def string_regex(text: StringText) -> Expr:
     """What stands between the quotes of a string, without any of the stops."""
-    automaton = StringAutomaton(text)
+    automaton = string_automaton_of(text)
     return _eliminate(automaton, automaton.accepts, True)
 
 
 def unreachable(stops: Iterable[Stop]) -> list[Stop]:
     """The stops that can never end a text, because another one in them ends it earlier."""
-    automaton = Automaton(stops)
+    automaton = automaton_of(tuple(stops))
     found = {stop for hits in automaton.all_hits() for stop in hits}
     return [stop for stop in automaton.stops if stop not in found]
 
 
 def text_regex(stops: Iterable[Stop], *, may_be_empty: bool = True) -> Expr:
     """Texts that contain none of the stops."""
-    automaton = Automaton(stops)
+    automaton = automaton_of(tuple(stops))
     if not automaton.stops:
         return Rep(CharClass((), negated=True), 0 if may_be_empty else 1)
     return _eliminate(automaton, lambda state: not automaton.hits(state), may_be_empty)
@@ -281,13 +296,13 @@ def text_regex(stops: Iterable[Stop], *, may_be_empty: bool = True) -> Expr:
 
 def lines_regex(stops: Iterable[Stop]) -> Expr:
     """Texts, but the empty one, that contain none of the stops, nor would behind a line end."""
-    automaton = Automaton(stops, "\n")
+    automaton = automaton_of(tuple(stops), "\n")
     return _eliminate(automaton, lambda state: not automaton.hits(state), False)
 
 
 def thru_regex(stops: Iterable[Stop], end: Stop) -> Expr:
     """Texts that end with the first occurrence of a stop in them, and that stop is `end`."""
-    automaton = Automaton(stops)
+    automaton = automaton_of(tuple(stops))
     return _eliminate(automaton, lambda state: end in automaton.hits(state), True)
 
 

@@ -36,6 +36,7 @@ class Prober:
         """Find the shape. Raises ChatTemplateError or AnalysisError where nothing renders."""
         self.renderer = renderer
         self.name = renderer.chat_template.name
+        self._openings: dict[tuple[str, bool, bool], str | None] = {}
         self.shape = find_base_shape(renderer)
         self.renders_calls = False
         self._find_content_shape()
@@ -50,6 +51,15 @@ class Prober:
     @property
     def header(self) -> str:
         return self.edges.header
+
+    @property
+    def shape(self) -> Shape:
+        return self._shape
+
+    @shape.setter
+    def shape(self, shape: Shape) -> None:
+        self._shape = shape
+        self._openings.clear()
 
     # -- rendering ---------------------------------------------------------------------------
 
@@ -102,8 +112,11 @@ class Prober:
         self, *, prompt: bool, tools: bool = False, options: Options = NO_OPTIONS
     ) -> str | None:
         """What follows the user's text in a conversation without an assistant's message."""
-        text = self.render(self.shape.opening(), tools=tools, prompt=prompt, options=options)
-        return None if text is None else _after(text, needles.USER)
+        key = (repr(options), tools, prompt)  # kept, since each turn is cut out with the same ones
+        if key not in self._openings:
+            text = self.render(self.shape.opening(), tools=tools, prompt=prompt, options=options)
+            self._openings[key] = None if text is None else _after(text, needles.USER)
+        return self._openings[key]
 
     # -- shapes ------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ key or as an option, and only the rendering tells whether it means anything.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jinja2.meta
@@ -44,27 +44,26 @@ def option_values(renderer: Renderer) -> dict[str, list[Any]]:
     """Variables that a caller may pass, each with values worth trying."""
     syntax = renderer.syntax
     undeclared = jinja2.meta.find_undeclared_variables(syntax)
-    set_here = {name for node in syntax.find_all(nodes.Node) for name in _set_by(node)}
-    tested = {
-        name for node in syntax.find_all((nodes.Test, nodes.Filter)) for name in _defaulted(node)
-    }
+    found = list(syntax.find_all(nodes.Node))
+    set_here = {name for node in found for name in _set_by(node)}
+    tested = {name for node in found for name in _defaulted(node)}
     names = (undeclared - set_here) | (undeclared & tested)
     assert syntax.environment is not None
     names -= {*_GIVEN, *renderer.chat_template.tokens, *syntax.environment.globals}
     values: dict[str, list[Any]] = {name: [True, False] for name in sorted(names)}
-    made_of = _made_of(syntax)
-    for compared, value in _compared(syntax):
+    made_of = _made_of(found)
+    for compared, value in _compared(found):
         for name in (compared, *made_of.get(compared, ())):
             if name in values and value not in values[name]:
                 values[name].append(value)
     return values
 
 
-def _made_of(syntax: nodes.Template) -> dict[str, list[str]]:
+def _made_of(syntax: Sequence[nodes.Node]) -> dict[str, list[str]]:
     """The variables that each variable's value is taken from, such as an option with its default."""
     found: dict[str, list[str]] = {}
-    for assign in syntax.find_all(nodes.Assign):
-        if isinstance(assign.target, nodes.Name):
+    for assign in syntax:
+        if isinstance(assign, nodes.Assign) and isinstance(assign.target, nodes.Name):
             sources = found.setdefault(assign.target.name, [])
             value = assign.node
             names = [value] if isinstance(value, nodes.Name) else value.find_all(nodes.Name)
@@ -87,10 +86,10 @@ def _set_by(node: nodes.Node) -> list[str]:
     return [node.name] if is_target and isinstance(node, nodes.Name) else []
 
 
-def _compared(syntax: nodes.Template) -> Iterator[tuple[str, Any]]:
+def _compared(syntax: Sequence[nodes.Node]) -> Iterator[tuple[str, Any]]:
     """(variable, constant) for every comparison of the two."""
-    for compare in syntax.find_all(nodes.Compare):
-        if not isinstance(compare.expr, nodes.Name):
+    for compare in syntax:
+        if not isinstance(compare, nodes.Compare) or not isinstance(compare.expr, nodes.Name):
             continue
         for operand in compare.ops:
             for value in _constants(operand):
