@@ -980,6 +980,14 @@ def test_a_planted_closer_is_spaced_as_history_spaces_an_empty_block() -> None:
     check(find(chat(body, "<r>")), {"reasoning.start": "<r>", "reasoning.end": "</r>\n\n"})
 
 
+def test_the_opener_of_a_planted_closer_may_stand_between_any_signs() -> None:
+    body = "{{ m.content.split('\u25c1/hm\u25b7')[-1] }}"
+    check(
+        find(chat(body, "\u25c1hm\u25b7")),
+        {"reasoning.start": "\u25c1hm\u25b7", "reasoning.end": "\u25c1/hm\u25b7"},
+    )
+
+
 def test_arguments_that_are_no_object_are_not_guessed_at() -> None:
     listed = (
         '<c>{"name": "{{ c.name }}", "args": [{%- for k, v in c.arguments | items -%}'

@@ -226,7 +226,7 @@ def _opener_for(study: Study, known: Reasoning) -> Reasoning:
     end = known.end.strip()
     for _, prefill in study.prefills():
         opener = prefill.partition(end)[0]
-        if count_markers(opener) == 1 and conventions.shared_words(opener, end):
+        if count_markers(opener) <= 1 and conventions.shared_words(opener, end):
             study.found("reasoning.start", "generation prompt / the planted or known closer")
             return replace(known, start=opener.lstrip())
     opener = conventions.opener_in_header(study.header, end)
