@@ -46,7 +46,7 @@ _JSON_KINDS = {
 _JSON_BEGINNINGS = '{["-0123456789tfn'
 # How a literal begins that is Python's and no string, where the schema may want one and where not.
 _PYTHON_TYPED, _PYTHON_UNTYPED = "TFN[{(", "TFN[{"
-_VALUE_ESCAPE = re.compile("|".join(map(re.escape, VALUE_ESCAPES)) or r"(?!)")
+_VALUE_ESCAPE = re.compile("|".join(map(re.escape, VALUE_ESCAPES)))
 # The fields of a call that may be read in one step.
 _WHOLE_FIELDS = {"name": _NAME, "counter": _NAME, "type": _NAME, "key": _KEY}
 
@@ -242,7 +242,9 @@ def _typed(text: str, schema: tuple[Any, Any] | None, named: str) -> str:
     writes strings as JSON; one without its quotes is read as it stands. Unions take the JSON
     alternatives first, unless the text equals a `const` or `enum` member that is a string.
     """
-    string = _VALUE_ESCAPE.sub(lambda escape: VALUE_ESCAPES[escape[0]], text)
+    string = text
+    if VALUE_ESCAPES:
+        string = _VALUE_ESCAPE.sub(lambda escape: VALUE_ESCAPES[escape[0]], text)
     if QUOTED_STRINGS and text.lstrip().startswith('"'):
         return _json_or_python(text, "") or _quoted(text)
     if named == "string":
