@@ -255,6 +255,13 @@ TEMPLATES = {
         + "{%- if m.content -%}<a>~{{ m.content }}~</a>~{%- endif -%}"
         + calls("<c>~" + JSON_CALL + "~</c>~")
     ),
+    "strings with entities": chat(
+        CONTENT
+        + calls(
+            f"<f={{{{ c.name }}}}>{EACH}<p={{{{ k }}}}>"
+            "{{ v | e if v is string else v | tojson }}</p>{%- endfor -%}</f>"
+        )
+    ),
     "two closers behind a value": chat(
         CONTENT
         + calls(
@@ -327,6 +334,16 @@ UNREADABLE = {
             )
         ),
         "a call's id stands behind arguments that are not one JSON object",
+    ),
+    "values of every type with entities": (
+        chat(
+            CONTENT
+            + calls(
+                f"<f={{{{ c.name }}}}>{EACH}<p={{{{ k }}}}>{{{{ ({RAW[3:-3]}) | e }}}}</p>"
+                "{%- endfor -%}</f>"
+            )
+        ),
+        "values that are no strings are escaped like text",
     ),
     "keys without a marker": (
         chat(CONTENT + calls("CALL {{ c.name }}~" + EACH + "{{ k }}: {{ v }}~{%- endfor -%}END~")),

@@ -233,6 +233,12 @@ OUTPUTS = [
     ),
     ("the type in bare calls", f'{{"kind": 1, {CALL[1:]}', f'{{"kind": 1, {CALL[1:]}', "", []),
     ("a line end behind wrapped content", "<r>\nHm\n</r>\n<a>\nSo\n</a>\n", "So", "Hm", []),
+    (
+        "strings with entities",
+        '<f=f><p=x>a &lt; b &amp;amp; c &unknown; d</p><p=y>{"a": "&amp;"}</p></f>',
+        *("", ""),
+        [("f", {"x": "a < b &amp; c &unknown; d", "y": {"a": "&amp;"}})],
+    ),
     ("reasoning behind calls", f"Hm\n</r>\n<c>{CALL}</c>", "", "Hm", ONE),
 ]
 
@@ -274,6 +280,20 @@ def test_ids_in_the_functions_object(members: str) -> None:
     module = generate("an id in the function's object").module
     (call,) = module.parse('<c>{"function": {' + members + "}}</c>").tool_calls
     assert (call.name, call.id) == ("f", "i")
+
+
+def test_members_of_enums_are_escaped_where_strings_are() -> None:
+    odd = generate("strings with entities")
+    units = {"x": {"enum": ["a&b", "c"]}}
+    parameters = {"type": "object", "properties": units, "required": ["x"]}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": parameters}}]
+    grammar = TARGETS["lark"].emit(Draft(odd.analysis, lower(odd.analysis, tools=tools), ()))
+    text = "<f=f><p=x>a&amp;b</p></f>"
+    reject_reason = verify.Subject("", grammar).load_grammar("odd")
+    assert reject_reason(text) is None
+    assert reject_reason(text.replace("&amp;", "&")) is not None
+    (call,) = odd.module.parse(text, tools=tools).tool_calls
+    assert json.loads(call.arguments) == {"x": "a&b"}
 
 
 def test_ids_behind_names() -> None:

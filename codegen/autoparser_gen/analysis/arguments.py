@@ -47,7 +47,8 @@ def analyze_arguments(study: Study, layout: Layout, around: Around) -> ArgumentF
     cut = extract_argument_separator(study, around.behind_name, joint, around.closer)
     area = without_suffix(around.behind_name, cut.start)
     closer = around.closer[len(cut.end) :]
-    written = describe_values(study)
+    escapes = extract_escapes(study, in_values=True)
+    written = describe_values(study, escapes)
     name_suffix, start, end, empty = extract_args_markers(
         study, area, closer, around.without_arguments
     )
@@ -63,7 +64,8 @@ def analyze_arguments(study: Study, layout: Layout, around: Around) -> ArgumentF
         value_suffix=value_suffix,
         other_value_suffixes=written.other_ends(value_suffix, cut.separator + cut.start),
         separator=cut.separator,
-        name_escapes=extract_name_escapes(study),
+        name_escapes=extract_escapes(study, in_values=False),
+        value_escapes=escapes if written.is_plain_text() else (),
         value_syntax=written.syntax,
         python_words=written.python_words,
         python_containers=written.python_containers,
@@ -94,18 +96,21 @@ def extract_argument_name_markers(study: Study, cut: Cut) -> str:
     return cut.start
 
 
-def extract_name_escapes(study: Study) -> tuple[tuple[str, str], ...]:
-    """What the chat template writes for characters of an argument's name that it escapes."""
-    mark = needles.KEYS[0][0]
-    key = mark.join(("", *ESCAPED, ""))
-    turn = study.prober.raw_turn(calls=[(needles.FUNCTIONS[0], {key: needles.VALUES[0][0]})])
+def extract_escapes(study: Study, *, in_values: bool) -> tuple[tuple[str, str], ...]:
+    """What the chat template writes for characters that it escapes: of a value, or of its name."""
+    key, value = needles.KEYS[0][0], needles.VALUES[0][0]
+    mark = value if in_values else key
+    hard = mark.join(("", *ESCAPED, ""))
+    arguments = {key: hard} if in_values else {hard: value}
+    turn = study.prober.raw_turn(calls=[(needles.FUNCTIONS[0], arguments)])
     written = turn.text.split(mark)[1:-1] if turn is not None else []
-    if len(written) != len(ESCAPED):  # the name is refused, or stands there more than once
+    if len(written) != len(ESCAPED):  # it is refused, or stands there more than once
         return ()
     pairs = zip(written, ESCAPED, strict=True)
     found = tuple((text, char) for text, char in pairs if text != char and text)
     if found:
-        study.found("tools.arguments.name_escapes", "a name of letters / of other characters")
+        field = "value_escapes" if in_values else "name_escapes"
+        study.found(f"tools.arguments.{field}", "letters / other characters")
     return found
 
 
@@ -163,7 +168,7 @@ def _as_literal(found: ArgumentFindings, written: Written) -> ArgumentFindings:
     if opener[-1:] not in pairs or not closer.startswith(pairs[opener[-1]]):
         return found
     literals = written.literals()
-    arguments = replace(arguments, name_escapes=())
+    arguments = replace(arguments, name_escapes=(), value_escapes=())
     quote = arguments.value_suffix
     if quote and arguments.name_suffix.endswith(quote):  # every value is quoted, numbers too
         literals = replace(literals, quotes=(quote,), bare_strings=False)

@@ -175,6 +175,7 @@ class Arguments:
     separator: str = ""
     # added, for TAG_WITH_TAGGED:
     name_escapes: tuple[tuple[str, str], ...] = ()  # (as written, character) in names of arguments
+    value_escapes: tuple[tuple[str, str], ...] = ()  # the same in strings that are values
     value_syntax: ValueSyntax = ValueSyntax.JSON
     python_words: bool = False  # non-string values are written as Python literals
     python_containers: bool = False  # lists and objects are, too, not as JSON

@@ -22,7 +22,7 @@ from autoparser_gen.analysis.model import (
     Tools,
 )
 from autoparser_gen.analysis.study import Study
-from autoparser_gen.analysis.typed import opens_by_type
+from autoparser_gen.analysis.typed import escapes_json, opens_by_type
 from autoparser_gen.probe import needles
 from autoparser_gen.probe.glue import Cut, cut_joint, shared_end, without_prefix, without_suffix
 
@@ -84,6 +84,8 @@ def _unreadable(study: Study, tools: Tools) -> str:
     layout = study.layout(calls=1)
     if layout is not None and needles.IDS[0] in layout.text.rpartition(needles.VALUES[0][1])[2]:
         return "a call's id stands behind arguments that are not one JSON object"
+    if escapes_json(study, marks.value_escapes):
+        return "values that are no strings are escaped like text"
     if opens_by_type(study):
         return "what begins an argument differs with the type of its value"
     if not _is_around(SAME_KEY, marks.value_suffix):

@@ -20,6 +20,8 @@ from autoparser_gen.probe.glue import (
     without_suffix,
 )
 
+Escapes = tuple[tuple[str, str], ...]  # (as written, character)
+
 ITEM, INNER_KEY, INNER = "iq1zitemzq", "jq1zinnerzq", "kq1zinnerzq"
 HARD = "a \"b\" 'c' <d>&e\\f {g}\th\u00e9\ni"
 # A string of each kind first: everything else is compared with it.
@@ -62,6 +64,10 @@ class Written:
     item_opener: str = ""
     afters: tuple[str, ...] = ()  # what stands between a value of each type and the next argument
 
+    def is_plain_text(self) -> bool:
+        """Whether nothing surrounds a string that would tell how it is written."""
+        return not (self.quote_open or self.optional_wrap)
+
     def item_tag(self, name_prefix: str, name_suffix: str) -> str:
         """The tag of an array's items, without what surrounds every tag."""
         opener = self.item_opener
@@ -87,7 +93,7 @@ class Written:
         )
 
 
-def describe_values(study: Study) -> Written:
+def describe_values(study: Study, escapes: Escapes) -> Written:
     """Compare how a string and every other type stand between two string arguments."""
     places = [(kind, value, _place(study, value)) for kind, value in TYPED]
     known = [(kind, value, place) for kind, value, place in places if place is not None]
@@ -113,7 +119,7 @@ def describe_values(study: Study) -> Written:
             written = _with(written, syntax=ValueSyntax.JSON)
     elif string.before != number.before:
         written = _with_types(written, known)
-    written = _with_hard_string(study, written, string)
+    written = _with_hard_string(study, written, string, escapes)
     return _with_nested(written, known)
 
 
@@ -138,13 +144,13 @@ def _quote_close(string: Place, number: Place) -> str:
     return string.after[:size] if size > 0 and string.after.endswith(number.after) else ""
 
 
-def _place(study: Study, value: Any) -> Place | None:
+def _place(study: Study, value: Any, escapes: Escapes = ()) -> Place | None:
     """The value between two string arguments, or None where it is not shown."""
     shown = _between_strings(study, value)
     if shown is None:
         return None
     text = pattern(shown.partition(needles.KEYS[0][1])[2])
-    for spelling in _spellings(value):
+    for spelling in (*_spellings(value), *_escaped(value, escapes)):
         # The last one: attributes before the value may hold the same word.
         at = text.rfind(spelling)
         if at >= 0:
@@ -183,6 +189,22 @@ def _spellings(value: Any) -> Iterator[str]:
     yield repr(value)
 
 
+def _escaped(value: Any, escapes: Escapes) -> Iterator[str]:
+    """How a value may be written where the chat template escapes characters of its text."""
+    written = {char: text for text, char in escapes}
+    for spelling in _spellings(value) if escapes else ():
+        yield "".join(written.get(char, char) for char in spelling)
+
+
+def escapes_json(study: Study, escapes: Escapes) -> bool:
+    """Whether values that are no strings are escaped like text."""
+    value = {INNER_KEY: INNER}
+    shown = _between_strings(study, value) or ""
+    if any(spelling in shown for spelling in _spellings(value)):
+        return False
+    return any(spelling in shown for spelling in _escaped(value, escapes))
+
+
 def _backslashed(text: str) -> Iterator[str]:
     """A text with backslashes before a choice of quotes and instead of a choice of controls."""
     text = text.replace("\\", "\\\\")
@@ -212,9 +234,9 @@ def _with_types(written: Written, known: list[tuple[str, Any, Place]]) -> Writte
     return _with(written, types=types, type_prefix=prefix, value_prefix=suffix)
 
 
-def _with_hard_string(study: Study, written: Written, string: Place) -> Written:
+def _with_hard_string(study: Study, written: Written, string: Place, escapes: Escapes) -> Written:
     """Quotes, line ends and markup inside a string: escaped, wrapped, or as they are."""
-    place = _place(study, HARD)
+    place = _place(study, HARD, escapes)
     if place is None:
         study.note("strings with quotes, line ends or markup are rendered in another spelling")
         return written

@@ -247,6 +247,7 @@ def _setting(name: str, value: object) -> str:
     types = {
         "RAW_WRAP": "tuple[str, str] | None",
         "RAW_TYPES": "dict[str, str]",
+        "VALUE_ESCAPES": "dict[str, str]",
         "FIXED_FIELDS": "list[str]",
     }
     annotation = f": {types[name]}" if name in types else ""

@@ -75,6 +75,7 @@ def _require_expressible(analysis: Analysis) -> None:
         "arguments are JSON text in a string": form.arguments_as_string,
         "an id stands behind the arguments": tools.call_id.pos is CallIdPosition.POST_ARGS,
         "names of arguments are escaped": bool(arguments.name_escapes),
+        "strings in arguments are escaped": bool(arguments.value_escapes),
         "values are nested tags": arguments.value_syntax is ValueSyntax.NESTED_TAGS,
     }
     instead = "The parser module reads it: -o FILE.py."

@@ -223,7 +223,8 @@ class MarkedValues:
         after = marks.value_suffix[: marks.value_suffix.find(closer)]
         closes = [key if piece == SAME_KEY else Lit(piece) for piece in pieces(closer)]
         first = (closer or core(marks.name_prefix))[0]
-        inner = spelled(body, {}, ((first, first),))
+        escapes = {char: text for text, char in marks.value_escapes}
+        inner = spelled(body, escapes, ((first, first),))
         return self.builder.token(f"{name}-text", seq(before, inner, after, *closes))
 
     # ---- what ends a raw value ----

@@ -352,6 +352,7 @@ class Calls:
         build.settings.setdefault("RAW_TYPES", {})
         build.settings.update(
             RAW_WRAP=arguments.optional_wrap,
+            VALUE_ESCAPES=dict(arguments.value_escapes),
             PYTHON_WORDS=arguments.python_words,
             QUOTED_STRINGS=arguments.value_syntax is ValueSyntax.JSON,
         )

@@ -59,7 +59,13 @@ def _python_settings(calls: Calls) -> None:
     build.settings.update(LITERAL_QUOTES=quotes, LITERAL_ESCAPES=literals.escapes)
     build.decoders["call"] = "PythonCalls"
     if literals.bare_strings:
-        build.settings.update(RAW_TYPES={}, RAW_WRAP=None, PYTHON_WORDS=True, QUOTED_STRINGS=False)
+        build.settings.update(
+            RAW_TYPES={},
+            RAW_WRAP=None,
+            VALUE_ESCAPES={},
+            PYTHON_WORDS=True,
+            QUOTED_STRINGS=False,
+        )
         build.decoders["call"] = "BarePythonCalls"
 
 
@@ -84,6 +90,7 @@ def tree_arguments(calls: Calls, more: str = "") -> Rows:
         or _behind_call(calls),
         RAW_TYPES={},
         RAW_WRAP=None,
+        VALUE_ESCAPES=dict(arguments.value_escapes),
         PYTHON_WORDS=arguments.python_words,
         QUOTED_STRINGS=False,
     )

@@ -29,6 +29,7 @@ from autoparser_gen.emit.skeletons.runtime import (
 
 RAW_WRAP: tuple[str, str] | None = None
 RAW_TYPES: dict[str, str] = {}
+VALUE_ESCAPES: dict[str, str] = {}
 PYTHON_WORDS = False
 QUOTED_STRINGS = False
 
@@ -45,6 +46,7 @@ _JSON_KINDS = {
 _JSON_BEGINNINGS = '{["-0123456789tfn'
 # How a literal begins that is Python's and no string, where the schema may want one and where not.
 _PYTHON_TYPED, _PYTHON_UNTYPED = "TFN[{(", "TFN[{"
+_VALUE_ESCAPE = re.compile("|".join(map(re.escape, VALUE_ESCAPES)) or r"(?!)")
 # The fields of a call that may be read in one step.
 _WHOLE_FIELDS = {"name": _NAME, "counter": _NAME, "type": _NAME, "key": _KEY}
 
@@ -221,7 +223,8 @@ def _expected(
     schema, only_string = known
     named = RAW_TYPES.get(named, "")
     is_string = named == "string" if named else only_string
-    return schema, named, is_string and RAW_WRAP is None and not QUOTED_STRINGS
+    as_it_stands = RAW_WRAP is None and not QUOTED_STRINGS and not VALUE_ESCAPES
+    return schema, named, is_string and as_it_stands
 
 
 def _value(text: str, schema: tuple[Any, Any] | None, named: str) -> str:
@@ -239,25 +242,26 @@ def _typed(text: str, schema: tuple[Any, Any] | None, named: str) -> str:
     writes strings as JSON; one without its quotes is read as it stands. Unions take the JSON
     alternatives first, unless the text equals a `const` or `enum` member that is a string.
     """
+    string = _VALUE_ESCAPE.sub(lambda escape: VALUE_ESCAPES[escape[0]], text)
     if QUOTED_STRINGS and text.lstrip().startswith('"'):
         return _json_or_python(text, "") or _quoted(text)
     if named == "string":
-        return _quoted(text)
+        return _quoted(string)
     python = _PYTHON_UNTYPED if PYTHON_WORDS else ""
     value = _json_or_python(text, _PYTHON_TYPED if named or schema is not None else python)
     if not value:
-        return _quoted(text)
+        return _quoted(string)
     if named or schema is None:
         return value
     kinds, members = _kinds(*schema)
-    if text in members:
-        return _quoted(text)
+    if string in members:
+        return _quoted(string)
     if "string" not in kinds:
         return value
     kind = _JSON_KINDS.get(value[0], "number")
     if kind == "number" and "number" not in kinds:
         kind = "integer" if _is_integer(value) else "number"
-    return value if kind in kinds and kind != "string" else _quoted(text)
+    return value if kind in kinds and kind != "string" else _quoted(string)
 
 
 def _json_or_python(text: str, python: str) -> str:
