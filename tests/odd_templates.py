@@ -262,6 +262,10 @@ TEMPLATES = {
             "{{ v | e if v is string else v | tojson }}</p>{%- endfor -%}</f>"
         )
     ),
+    "a bracket in front of each call": chat(
+        CONTENT
+        + calls("[{{ loop.index }}] " + JSON_CALL + "~", before="<tools>~", after="</tools>")
+    ),
     "two closers behind a value": chat(
         CONTENT
         + calls(

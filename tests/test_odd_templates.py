@@ -239,6 +239,13 @@ OUTPUTS = [
         *("", ""),
         [("f", {"x": "a < b &amp; c &unknown; d", "y": {"a": "&amp;"}})],
     ),
+    (
+        "a bracket in front of each call",
+        f"So [1]\n<tools>\n[1] {CALL}\n[2] {CALL}\n</tools>",
+        *("So [1]\n", ""),
+        TWO,
+    ),
+    ("a bracket in front of each call", f"So [1] {CALL}", f"So [1] {CALL}", "", []),
     ("reasoning behind calls", f"Hm\n</r>\n<c>{CALL}</c>", "", "Hm", ONE),
 ]
 

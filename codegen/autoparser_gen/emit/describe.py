@@ -96,12 +96,16 @@ def _json_call(analysis: Analysis) -> str:
     if form.fun_name_is_key:
         return "{NAME: ARGUMENTS}"
     fields = [f"{json_text(form.name_field)}: NAME", f"{json_text(form.args_field)}: ARGUMENTS"]
-    if form.id_field:
-        fields.append(f"{json_text(form.id_field)}: ID")
-    inner = "{" + ", ".join(fields) + "}"
-    return (
-        "{" + f"{json_text(form.function_field)}: {inner}" + "}" if form.function_field else inner
-    )
+    id_ = [f"{json_text(form.id_field)}: ID"] if form.id_field else []
+    if not form.function_field:
+        return _object([*fields, *id_])
+    inner = _object([*fields, *id_] if form.id_in_function else fields)
+    outer = [f"{json_text(form.function_field)}: {inner}"]
+    return _object(outer if form.id_in_function else [*outer, *id_])
+
+
+def _object(fields: list[str]) -> str:
+    return "{" + ", ".join(fields) + "}"
 
 
 def _sequence(start: str, middle: str, end: str) -> str:

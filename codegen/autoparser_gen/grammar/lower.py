@@ -31,6 +31,7 @@ from autoparser_gen.grammar.markup import (
     has_messages,
     is_named_tag,
     marker_token,
+    says_call,
     single_markers,
 )
 from autoparser_gen.grammar.messages import Messages
@@ -324,6 +325,8 @@ class _Response:
             prefix = ""  # plain words, which prose holds too
         texts = (self.format.section_start, self.format.per_call_start, prefix)
         openers = [single_markers(text)[0] for text in texts if core(text)]
+        if core(self.format.section_start):
+            openers[1:] = [opener for opener in openers[1:] if says_call(opener)]
         return [opener for opener in openers if opener not in openers[0][:-1]]
 
     def _content_stops(self) -> list[str | Stop]:

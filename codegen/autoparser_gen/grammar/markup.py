@@ -52,6 +52,11 @@ def has_messages(analysis: Analysis) -> bool:
     return headers is not None and bool(headers.end and (headers.content or headers.reasoning))
 
 
+def says_call(marker: str) -> bool:
+    """Whether a call's own marker tells it from prose where its section's is missing."""
+    return len(core(marker)) > 1
+
+
 def is_named_tag(tools: Tools) -> bool:
     """Whether a call begins with nothing but a bracket before its name, which text may hold too."""
     opener = tools.format.per_call_start + tools.function.name_prefix

@@ -7,7 +7,7 @@ from functools import partial
 
 from autoparser_gen.analysis.model import SAME_NAME, CallIdPosition, ToolMode, ValueSyntax
 from autoparser_gen.emit.skeletons.tables import Go, Region
-from autoparser_gen.grammar.markup import is_named_tag
+from autoparser_gen.grammar.markup import is_named_tag, says_call
 from autoparser_gen.grammar.raw_values import (
     says_argument,
     unclosed_before_argument,
@@ -97,6 +97,12 @@ class Calls:
         rows.update(self._tag_rows())
         for region in dict.fromkeys((*self.texts, self.text)):
             for marker, go in rows.items():
+                if (
+                    region != self.text
+                    and self.section
+                    and not says_call(build.markers[marker].text)
+                ):
+                    continue
                 # Without a marker of its own a call needs the section's, or a call before it.
                 if not go.stays or (region == self.text and not self.format.tools_array_wrapped):
                     build.transitions[region].setdefault(marker, go)

@@ -35,7 +35,13 @@ class Subject:
 
 
 def _unloadable(what: str, error: Exception) -> VerificationError:
-    return VerificationError(f"{what}: {type(error).__name__}: {error}")
+    return VerificationError(
+        f"{what}: {type(error).__name__}: {error}\n"
+        "  Nothing was written. --inspect shows what was read from the chat template, field by field."
+        " Where a\n  field is wrong, the chat template writes something in a way that is not known;"
+        " where all are right,\n  it is a mistake of the generator. Please report either, with the"
+        " chat template."
+    )
 
 
 def import_text(source: str) -> types.ModuleType:
