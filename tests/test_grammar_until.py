@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from autoparser_gen.emit.regex import lines_token, regex, text_token
-from autoparser_gen.grammar import until
+from autoparser_gen.grammar import eliminate, until
 from autoparser_gen.grammar.ir import CharClass, Stop, StringText, Word, chars
 
 REAL = [
@@ -158,7 +158,7 @@ def test_long_markers_are_no_deep_groups() -> None:
     """llguidance takes 250 levels of groups, and of what is in them."""
     marker = "".join(map(chr, range(0x4E00, 0x4E00 + 150)))
     for found in (until.text_regex([(marker,)]), until.thru_regex([(marker,)], (marker,))):
-        assert until._levels(found) <= until._MAX_LEVELS
+        assert eliminate._levels(found) <= eliminate._MAX_LEVELS
     free = re.compile(regex(until.text_regex([(marker,)]), {}))
     thru = re.compile(regex(until.thru_regex([(marker,)], (marker,)), {}))
     for cut in range(len(marker)):
