@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 
@@ -92,6 +93,17 @@ def test_the_portable_form_has_no_look_around_and_no_priorities(name: str) -> No
     assert "(?=" not in text
     assert "\\Z" not in text
     assert all("." not in line.split(":")[0] for line in text.splitlines() if line)
+
+
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_the_portable_form_holds_no_tokens_that_only_others_hold(name: str) -> None:
+    analysis = formats.FORMATS[name]
+    text = lark_printer.emit(analysis, lower(analysis), [], portable=True)
+    rules, _, tokens = text.partition("\n\n")
+    names = [line.split(":")[0] for line in tokens.splitlines()]
+    assert set(names) <= set(
+        re.findall(r"\b[A-Z][A-Z0-9_]*\b", re.sub(r'"(?:[^"\\]|\\.)*"', "", rules))
+    )
 
 
 def test_a_changed_marker_changes_few_lines() -> None:

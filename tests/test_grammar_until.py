@@ -188,3 +188,18 @@ def test_lines() -> None:
 def _matched(pattern: re.Pattern[str], text: str) -> str:
     found = pattern.match(text)
     return found[0] if found else ""
+
+
+def test_stops_that_share_their_beginnings_are_short() -> None:
+    """States of a chain of markers are entered from many others: the order of elimination decides."""
+    marks = ("</arg_value>", "<arg_key>", "</tool_call>", "<tool_call>", "</tool_calls>")
+    stops: tuple[Stop, ...] = ((marks[0], marks[1]), (marks[0], marks[2]))
+    stops += tuple((marks[2], mark) for mark in marks[3:])
+    pattern = regex(until.thru_regex(stops, stops[0]), {})
+    assert len(pattern) < 18 * len("".join(itertools.chain.from_iterable(stops)))
+    for near in ("<", marks[0], marks[0] + "<", "</tool_call> ", "</arg_value> </"):
+        text = near * 2000
+        assert not re.match(pattern, text)  # without an end, in linear time
+        whole = re.match(pattern, text + "x</arg_value> <arg_key>")
+        assert whole is not None
+        assert whole.end() == len(text) + 23
