@@ -161,6 +161,31 @@ def test_the_portable_form_grows_with_the_number_of_tools() -> None:
     assert len(many) < 3 * len(few)
 
 
+def test_what_tools_have_in_common_is_written_once() -> None:
+    """A rule is named after what it is; a name such as that of the first rule does not matter."""
+    tools = [
+        {
+            "type": "function",
+            "function": {
+                "name": f"tool_{n}",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"start": {"type": "integer"}, f"key_{n}": {"type": "string"}},
+                    "required": ["start"],
+                },
+            },
+        }
+        for n in range(3)
+    ]
+    for analysis in (formats.JSON_IN_TAGS, formats.RAW_VALUES):
+        text = lark_printer.emit(analysis, lower(analysis, tools=tools), [])
+        rules = [line.split(":")[0] for line in text.partition("\n\n")[0].splitlines()]
+        assert rules.count("start") == rules.count("shared_start") == 1
+        assert not [rule for rule in rules if "rest" in rule]
+        assert len([rule for rule in rules if "tool_2" in rule]) <= 3  # call, arguments, key
+        lark.Lark(text, parser="lalr")
+
+
 @pytest.mark.skipif(not HAVE_GUIDANCE, reason=f"llguidance is not installed; {INSTALL}")
 def test_special_tokens_stand_for_themselves() -> None:
     import llguidance
