@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 
@@ -94,6 +95,17 @@ def test_the_portable_form_has_no_look_around_and_no_priorities(name: str) -> No
     assert all("." not in line.split(":")[0] for line in text.splitlines() if line)
 
 
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_the_portable_form_holds_no_tokens_that_only_others_hold(name: str) -> None:
+    analysis = formats.FORMATS[name]
+    text = lark_printer.emit(analysis, lower(analysis), [], portable=True)
+    rules, _, tokens = text.partition("\n\n")
+    names = [line.split(":")[0] for line in tokens.splitlines()]
+    assert set(names) <= set(
+        re.findall(r"\b[A-Z][A-Z0-9_]*\b", re.sub(r'"(?:[^"\\]|\\.)*"', "", rules))
+    )
+
+
 def test_a_changed_marker_changes_few_lines() -> None:
     one = with_marker("<tool_call>")
     other = with_marker("<function_call>")
@@ -147,6 +159,31 @@ def test_the_portable_form_grows_with_the_number_of_tools() -> None:
         for some in (tools[:4], tools)
     )
     assert len(many) < 3 * len(few)
+
+
+def test_what_tools_have_in_common_is_written_once() -> None:
+    """A rule is named after what it is; a name such as that of the first rule does not matter."""
+    tools = [
+        {
+            "type": "function",
+            "function": {
+                "name": f"tool_{n}",
+                "parameters": {
+                    "type": "object",
+                    "properties": {"start": {"type": "integer"}, f"key_{n}": {"type": "string"}},
+                    "required": ["start"],
+                },
+            },
+        }
+        for n in range(3)
+    ]
+    for analysis in (formats.JSON_IN_TAGS, formats.RAW_VALUES):
+        text = lark_printer.emit(analysis, lower(analysis, tools=tools), [])
+        rules = [line.split(":")[0] for line in text.partition("\n\n")[0].splitlines()]
+        assert rules.count("start") == rules.count("shared_start") == 1
+        assert not [rule for rule in rules if "rest" in rule]
+        assert len([rule for rule in rules if "tool_2" in rule]) <= 3  # call, arguments, key
+        lark.Lark(text, parser="lalr")
 
 
 @pytest.mark.skipif(not HAVE_GUIDANCE, reason=f"llguidance is not installed; {INSTALL}")

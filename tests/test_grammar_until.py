@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from autoparser_gen.emit.regex import lines_token, regex, text_token
-from autoparser_gen.grammar import until
+from autoparser_gen.grammar import eliminate, until
 from autoparser_gen.grammar.ir import CharClass, Stop, StringText, Word, chars
 
 REAL = [
@@ -158,7 +158,7 @@ def test_long_markers_are_no_deep_groups() -> None:
     """llguidance takes 250 levels of groups, and of what is in them."""
     marker = "".join(map(chr, range(0x4E00, 0x4E00 + 150)))
     for found in (until.text_regex([(marker,)]), until.thru_regex([(marker,)], (marker,))):
-        assert until._levels(found) <= until._MAX_LEVELS
+        assert eliminate._levels(found) <= eliminate._MAX_LEVELS
     free = re.compile(regex(until.text_regex([(marker,)]), {}))
     thru = re.compile(regex(until.thru_regex([(marker,)], (marker,)), {}))
     for cut in range(len(marker)):
@@ -188,3 +188,18 @@ def test_lines() -> None:
 def _matched(pattern: re.Pattern[str], text: str) -> str:
     found = pattern.match(text)
     return found[0] if found else ""
+
+
+def test_stops_that_share_their_beginnings_are_short() -> None:
+    """States of a chain of markers are entered from many others: the order of elimination decides."""
+    marks = ("</arg_value>", "<arg_key>", "</tool_call>", "<tool_call>", "</tool_calls>")
+    stops: tuple[Stop, ...] = ((marks[0], marks[1]), (marks[0], marks[2]))
+    stops += tuple((marks[2], mark) for mark in marks[3:])
+    pattern = regex(until.thru_regex(stops, stops[0]), {})
+    assert len(pattern) < 18 * sum(len(str(piece)) for stop in stops for piece in stop)
+    for near in ("<", marks[0], marks[0] + "<", "</tool_call> ", "</arg_value> </"):
+        text = near * 2000
+        assert not re.match(pattern, text)  # without an end, in linear time
+        whole = re.match(pattern, text + "x</arg_value> <arg_key>")
+        assert whole is not None
+        assert whole.end() == len(text) + 23

@@ -24,11 +24,17 @@ from autoparser_gen.grammar.ir import (
     first_tokens,
     nullable,
     nullable_rules,
+    references,
     repetition,
     walk,
 )
 
 _LARK_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+# Nothing, no times: the cheapest way to make a regular expression longer. Python's `int` reads that
+# many digits, and more.
+_NO_TIMES = "(?:){{{}}}"
+_MAX_DIGITS = 1000
 
 
 def emit(
@@ -52,7 +58,7 @@ def emit(
     lines = [f"// {line}".rstrip() for line in header]
     blocks = ["\n".join(lines)]
     for tokens in (False, True):
-        printed = [rule for rule in grammar.rules if printer.is_terminal(rule) == tokens]
+        printed = [rule for rule in printer.printed() if printer.is_terminal(rule) == tokens]
         blocks.append("\n".join(map(printer.token if tokens else printer.rule, printed)))
     return "\n\n".join(filter(None, blocks)) + "\n"
 
@@ -83,6 +89,16 @@ class _LarkPrinter:
             return "start"
         spelled = name.replace("-", "_")
         return spelled.upper() if self.is_terminal(self.rules[name]) else spelled
+
+    def printed(self) -> list[Rule]:
+        """The rules of the file: without tokens that are only parts of others, if those repeat them."""
+        rules = self.grammar.rules
+        if not self.portable:
+            return list(rules)
+        apart = {
+            name for rule in rules if not self.is_terminal(rule) for name in references(rule.body)
+        }
+        return [rule for rule in rules if rule.name in apart or not self.is_terminal(rule)]
 
     def is_terminal(self, rule: Rule) -> bool:
         """Whether a rule is printed as a terminal: one with a special token cannot be."""
@@ -133,22 +149,31 @@ class _LarkPrinter:
         """One regular expression without look-around.
 
         lark tries unbounded ones longest first. Text with a marker must be tried before text up to
-        the end of the response with markers in it, and that before text alone: groups of nothing
-        make them longer, since other engines know no priorities.
+        the end of the response with markers in it, and that before text alone. Other engines know
+        no priorities, so it is made longer: by nothing, no times.
         """
-        pattern = self._pattern(rule)
+        pattern = self._patterns[rule.name]
         missing = self._floors[_rank(rule.body)] - len(pattern)
-        return pattern + "(?:)" * -(-max(0, missing) // 4)
+        while missing > 0:
+            zeros = min(max(1, missing - len(_NO_TIMES.format(""))), _MAX_DIGITS)
+            pattern += _NO_TIMES.format("0" * zeros)
+            missing -= len(_NO_TIMES.format("")) + zeros
+        return pattern
 
     @functools.cached_property
     def _floors(self) -> list[int]:
         """The least length of a pattern of each rank."""
         floors = [0, 0, 0]
         for rank in (1, 2):
-            lower = [rule for rule in self.rules.values() if rule.token and _rank(rule.body) < rank]
-            floors[rank] = max((len(self._pattern(rule)) for rule in lower), default=0)
-            floors[rank] = max(floors[rank], floors[rank - 1] + 4) + 1
+            lower = [name for name in self._patterns if _rank(self.rules[name].body) < rank]
+            floors[rank] = max((len(self._patterns[name]) for name in lower), default=0)
+            floors[rank] = max(floors[rank], floors[rank - 1] + len(_NO_TIMES.format("0"))) + 1
         return floors
+
+    @functools.cached_property
+    def _patterns(self) -> dict[str, str]:
+        """The regular expressions of all tokens that are printed."""
+        return {rule.name: self._pattern(rule) for rule in self.printed() if rule.token}
 
     def _pattern(self, rule: Rule) -> str:
         if isinstance(rule.body, Text):

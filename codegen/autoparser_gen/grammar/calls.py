@@ -113,7 +113,7 @@ class CallRules:
 
     def _tool_call(self) -> Expr:
         """One call with its own markers, of any tool."""
-        one_of = self._call(None) if self.tools is None else alt(*map(self._call, self.tools))
+        one_of = self._call(None) if self.tools is None else self._one_of(self.tools)
         opener, closer = self.format.per_call_start, self.format.per_call_end
         if self.format.mode is ToolMode.PYTHON_CALLS:  # what stands around the parentheses
             function = self.analysis.tools.function
@@ -132,6 +132,11 @@ class CallRules:
                 parts[2:2] = self._id_parts()
         inside = Kind.MARKER if core(self.format.section_start) else Kind.RAW
         return markup(self.builder, parts, self.space, inside)
+
+    def _one_of(self, tools: list[Tool]) -> Expr:
+        """A call of one of the tools; of several a rule, whose end ends them all for a parser."""
+        calls = alt(*map(self._call, tools))
+        return self.builder.rule("call", calls) if len(tools) > 1 else calls
 
     def _opener(self, name: str, text: str) -> Marker:
         """A marker that opens calls; behind an end of turn only what it is exactly tells it apart."""

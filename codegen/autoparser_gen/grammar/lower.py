@@ -37,6 +37,7 @@ from autoparser_gen.grammar.markup import (
 from autoparser_gen.grammar.messages import Messages
 from autoparser_gen.grammar.request import Tool, choose, read_tools
 from autoparser_gen.grammar.schema import SchemaRules
+from autoparser_gen.grammar.share import share
 from autoparser_gen.grammar.syntax import Syntax, margin, whitespace_of
 
 RESPONSE = "response"
@@ -68,7 +69,7 @@ def lower(
     else:
         body = response.whole(thinking, calls_required=tool_choice not in ("auto", "none"))
     builder.rule(RESPONSE, body)
-    grammar = builder.build(RESPONSE)
+    grammar = share(builder.build(RESPONSE))
     check(grammar)
     return grammar
 

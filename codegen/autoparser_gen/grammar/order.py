@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Ref, Rep, alt, many, opt, seq
+from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Ref, Rep, Seq, alt, many, opt, seq
 
 MAX_ANY_ORDER = 4
 MAX_STATES = 32
@@ -128,9 +128,16 @@ class _Arranger:
         choices = [choice for choice in choices if choice != EMPTY]
         if not choices:
             return EMPTY
+        if len(choices) == 1 and self._is_one_member(choices[0]):
+            return opt(choices[0]) if may_end else choices[0]
         if key not in self.known:
             self.known[key] = self.builder.rule(self.name, alt(*choices))
         return opt(self.known[key]) if may_end else self.known[key]
+
+    def _is_one_member(self, choice: Expr) -> bool:
+        """Whether nothing can follow but one more member, which needs no rule."""
+        parts = choice.items if isinstance(choice, Seq) else (choice,)
+        return [isinstance(part, Ref) for part in parts if part != self.comma] == [True]
 
 
 def _not_empty(expr: Expr) -> Expr:

@@ -1,10 +1,8 @@
 """Text until a marker, without look-ahead: an automaton, and regular expressions of it.
 
 The automaton's state says how much of which stops has just been read; for stops of one piece it is
-Aho and Corasick's. Regular expressions come from it by eliminating states, deepest first. Their
-alternatives are written longest first and letters are factored out, since Python's `re` takes the
-first alternative that matches, not the longest: with this order the two are the same (the tests
-show it exhaustively for small alphabets).
+Aho and Corasick's. Regular expressions come from it by eliminating states. What they match first is
+the longest that they match (the tests show it exhaustively for small alphabets).
 """
 
 from __future__ import annotations
@@ -13,14 +11,20 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
+from autoparser_gen.grammar.eliminate import (
+    BEGIN,
+    END,
+    char_class_of,
+    either,
+    either_class,
+    eliminate,
+)
 from autoparser_gen.grammar.ir import (
     EMPTY,
-    Alt,
     CharClass,
     Expr,
     Piece,
     Rep,
-    Seq,
     Stop,
     StringText,
     Word,
@@ -82,8 +86,8 @@ class Automaton:
         by_target: dict[int, list[str]] = {}
         for char, target in self._next[state].items():
             by_target.setdefault(target, []).append(char)
-        edges = {self._otherwise[state]: _char_class(self._next[state], negated=True)}
-        edges.update((target, _char_class(to)) for target, to in sorted(by_target.items()))
+        edges = {self._otherwise[state]: char_class_of(self._next[state], negated=True)}
+        edges.update((target, char_class_of(to)) for target, to in sorted(by_target.items()))
         return edges
 
     def _build(self) -> None:
@@ -242,9 +246,9 @@ class StringAutomaton:
         for target, to in stops.edges(state).items():
             letters_in = {low for low, _ in to.ranges}
             if to.negated:
-                plain = _char_class(letters_in | self._never_plain, negated=True)
+                plain = char_class_of(letters_in | self._never_plain, negated=True)
             else:
-                plain = _char_class(letters_in - self._never_plain)
+                plain = char_class_of(letters_in - self._never_plain)
             if plain.ranges and not stops.hits(target):
                 yield (target, ""), plain
         yield from self._by_target(state, "\\", "\\")
@@ -257,13 +261,13 @@ class StringAutomaton:
             by_target.setdefault(self._stops.step(state, letter), []).append(letter)
         for target, found in by_target.items():
             if not self._stops.hits(target):
-                yield (target, escape), _char_class(found)
+                yield (target, escape), char_class_of(found)
 
 
 def _joined(classes: list[CharClass]) -> CharClass:
     found = classes[0]
     for other in classes[1:]:
-        found = _union(found, other)
+        found = either_class(found, other)
     return found
 
 
@@ -276,7 +280,7 @@ def string_automaton_of(text: StringText) -> StringAutomaton:
 def string_regex(text: StringText) -> Expr:
     """What stands between the quotes of a string, without any of the stops."""
     automaton = string_automaton_of(text)
-    return _eliminate(automaton, automaton.accepts, True)
+    return _eliminated(automaton, automaton.accepts, True)
 
 
 def unreachable(stops: Iterable[Stop]) -> list[Stop]:
@@ -291,178 +295,41 @@ def text_regex(stops: Iterable[Stop], *, may_be_empty: bool = True) -> Expr:
     automaton = automaton_of(tuple(stops))
     if not automaton.stops:
         return Rep(CharClass((), negated=True), 0 if may_be_empty else 1)
-    return _eliminate(automaton, lambda state: not automaton.hits(state), may_be_empty)
+    return _eliminated(automaton, lambda state: not automaton.hits(state), may_be_empty)
 
 
 def lines_regex(stops: Iterable[Stop]) -> Expr:
     """Texts, but the empty one, that contain none of the stops, nor would behind a line end."""
     automaton = automaton_of(tuple(stops), "\n")
-    return _eliminate(automaton, lambda state: not automaton.hits(state), False)
+    return _eliminated(automaton, lambda state: not automaton.hits(state), False)
 
 
 def thru_regex(stops: Iterable[Stop], end: Stop) -> Expr:
     """Texts that end with the first occurrence of a stop in them, and that stop is `end`."""
     automaton = automaton_of(tuple(stops))
-    return _eliminate(automaton, lambda state: end in automaton.hits(state), True)
+    return _eliminated(automaton, lambda state: end in automaton.hits(state), True)
 
 
-_END = -1
-_FRESH = -2
-
-
-def _eliminate(
+def _eliminated(
     automaton: Automaton | StringAutomaton, final: Callable[[int], bool], may_be_empty: bool
 ) -> Expr:
     """A regular expression of the automaton's paths from its start to final states."""
-    order = list(automaton.live) if may_be_empty else [_FRESH, *automaton.live]
-    rows = {state: _row(automaton, final, state) for state in order}
-    for state in reversed(order):
-        row = rows.pop(state)
-        loop = _star(row.pop(state, None))
-        if not rows:
-            return _shallow(_concat(loop, row[_END]))
-        for earlier in rows.values():
-            if state in earlier:
-                before = _concat(earlier.pop(state), loop)
-                for target, rest in row.items():
-                    # The way through the deeper state is the longer match: first.
-                    earlier[target] = _either(_concat(before, rest), earlier.get(target))
-    raise AssertionError("an automaton has a first state")
+    rows = {state: _row(automaton, final, state) for state in automaton.live}
+    begin: dict[int, Expr] = {automaton.start: EMPTY}
+    if not may_be_empty:
+        begin = {t: expr for t, expr in rows[automaton.start].items() if expr != EMPTY}
+    return eliminate({BEGIN: begin, **rows})
 
 
 def _row(
     automaton: Automaton | StringAutomaton, final: Callable[[int], bool], state: int
 ) -> dict[int, Expr]:
     row: dict[int, Expr] = {}
-    for target, to in automaton.edges(automaton.start if state == _FRESH else state).items():
-        if automaton.hits(target):
-            if final(target):
-                row[_END] = _either(to, row.get(_END))
-        else:
-            row[target] = _either(to, row.get(target))
-    if state != _FRESH and final(state):
-        row[_END] = _either(row[_END], EMPTY) if _END in row else EMPTY
+    for target, to in automaton.edges(state).items():
+        if not automaton.hits(target):
+            row[target] = to
+        elif final(target):
+            row[END] = either(to, row.get(END))
+    if final(state):
+        row[END] = either(row[END], EMPTY) if END in row else EMPTY
     return row
-
-
-# llguidance takes 250 levels, and counts a group with a choice of sequences in it as several.
-_MAX_LEVELS = 60
-
-
-def _shallow(expr: Expr) -> Expr:
-    """The same with fewer groups in one another, where they are too many."""
-    while (levels := _levels(expr)) > _MAX_LEVELS:
-        expr = _spread(expr)
-        if _levels(expr) == levels:
-            break
-    return expr
-
-
-def _levels(expr: Expr) -> int:
-    """How many groups are in one another."""
-    if isinstance(expr, Alt):
-        return 1 + max(map(_levels, expr.items))
-    if isinstance(expr, Rep):
-        return max(1, _levels(expr.item))
-    return max(map(_levels, _parts(expr)), default=0) if isinstance(expr, Seq) else 0
-
-
-def _spread(expr: Expr) -> Expr:
-    """The same with every second level gone: what stands before a choice is in each of its items."""
-    if isinstance(expr, Rep):
-        return Rep(_spread(expr.item), expr.low, expr.high)
-    if isinstance(expr, Seq):
-        return _sequence(tuple(map(_spread, expr.items)))
-    if not isinstance(expr, Alt):
-        return expr
-    items: list[Expr] = []
-    for item in expr.items:
-        parts = _parts(item)
-        if parts and isinstance(last := parts[-1], Alt) and _are_classes(parts[:-1]):
-            head = _sequence(parts[:-1])
-            items += [_concat(head, _spread(choice)) for choice in last.items]
-        else:
-            items.append(_spread(item))
-    return Alt(tuple(items))
-
-
-def _are_classes(parts: tuple[Expr, ...]) -> bool:
-    return all(isinstance(part, CharClass) for part in parts)
-
-
-# ---- a small algebra of regular expressions, on the nodes of the grammar ----
-
-
-def _char_class(letters: Iterable[str], *, negated: bool = False) -> CharClass:
-    return CharClass(tuple((letter, letter) for letter in sorted(letters)), negated)
-
-
-def _concat(first: Expr, second: Expr) -> Expr:
-    return _sequence((*_parts(first), *_parts(second)))
-
-
-def _sequence(parts: tuple[Expr, ...]) -> Expr:
-    return parts[0] if len(parts) == 1 else Seq(parts)
-
-
-def _parts(expr: Expr) -> tuple[Expr, ...]:
-    return expr.items if isinstance(expr, Seq) else (expr,)
-
-
-def _star(expr: Expr | None) -> Expr:
-    """Any number of times; (A|B)* as A*(B A*)*, so that no quantifier is nested over A alone."""
-    if expr is None or expr == EMPTY:
-        return EMPTY
-    if isinstance(expr, Alt):
-        classes = [item for item in expr.items if isinstance(item, CharClass)]
-        others = [item for item in expr.items if not isinstance(item, CharClass)]
-        if classes and others:
-            single = Rep(classes[0])
-            rest = others[0] if len(others) == 1 else Alt(tuple(others))
-            return _concat(single, Rep(_concat(rest, single)))
-    return Rep(expr)
-
-
-def _either(first: Expr, second: Expr | None) -> Expr:
-    """Either one, with common first parts factored out; single classes and the empty text last."""
-    if second is None or first == second:
-        return first
-    by_head: dict[Expr, list[tuple[Expr, ...]]] = {}
-    empty = False
-    for item in dict.fromkeys((*_choices(first), *_choices(second))):
-        parts = _parts(item)
-        if parts:
-            by_head.setdefault(parts[0], []).append(parts[1:])
-        else:
-            empty = True
-    items: list[Expr] = []
-    union: CharClass | None = None
-    for head, tails in by_head.items():
-        if tails == [()] and isinstance(head, CharClass):
-            union = head if union is None else _union(union, head)
-            continue
-        tail = _sequence(tails[0])
-        for other in tails[1:]:
-            tail = _either(tail, _sequence(other))
-        items.append(_concat(head, tail))
-    if union is not None:
-        items.append(union)
-    if empty:
-        items.append(EMPTY)
-    return items[0] if len(items) == 1 else Alt(tuple(items))
-
-
-def _choices(expr: Expr) -> tuple[Expr, ...]:
-    return expr.items if isinstance(expr, Alt) else (expr,)
-
-
-def _union(first: CharClass, second: CharClass) -> CharClass:
-    one = {low for low, _ in first.ranges}
-    two = {low for low, _ in second.ranges}
-    if first.negated and second.negated:
-        return _char_class(one & two, negated=True)
-    if first.negated:
-        return _char_class(one - two, negated=True)
-    if second.negated:
-        return _char_class(two - one, negated=True)
-    return _char_class(one | two)
