@@ -266,6 +266,13 @@ TEMPLATES = {
         CONTENT
         + calls("[{{ loop.index }}] " + JSON_CALL + "~", before="<tools>~", after="</tools>")
     ),
+    "escapes that begin alike": chat(
+        CONTENT
+        + calls(
+            f"<f={{{{ c.name }}}}>{EACH}<p={{{{ k }}}}>{{{{ v | replace('<', '&lt;') | "
+            "replace('&', '&amp;') if v is string else v | tojson }}</p>{%- endfor -%}</f>"
+        )
+    ),
     "two closers behind a value": chat(
         CONTENT
         + calls(

@@ -240,6 +240,12 @@ OUTPUTS = [
         [("f", {"x": "a < b &amp; c &unknown; d", "y": {"a": "&amp;"}})],
     ),
     (
+        "escapes that begin alike",
+        "<f=f><p=x>a &amp;lt; b &amp; c</p></f>",
+        *("", ""),
+        [("f", {"x": "a < b & c"})],
+    ),
+    (
         "a bracket in front of each call",
         f"So [1]\n<tools>\n[1] {CALL}\n[2] {CALL}\n</tools>",
         *("So [1]\n", ""),

@@ -2516,7 +2516,8 @@ _JSON_KINDS = {
 _JSON_BEGINNINGS = '{["-0123456789tfn'
 # How a literal begins that is Python's and no string, where the schema may want one and where not.
 _PYTHON_TYPED, _PYTHON_UNTYPED = "TFN[{(", "TFN[{"
-_VALUE_ESCAPE = re.compile("|".join(map(re.escape, VALUE_ESCAPES)))
+_LONGEST_FIRST = sorted(VALUE_ESCAPES, key=len, reverse=True)
+_VALUE_ESCAPE = re.compile("|".join(map(re.escape, _LONGEST_FIRST)))
 # The fields of a call that may be read in one step.
 _WHOLE_FIELDS = {"name": _NAME, "counter": _NAME, "type": _NAME, "key": _KEY}
 
