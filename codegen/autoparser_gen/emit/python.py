@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # Which skeleton a decoder stands in, and which others that one needs before it.
 _DECODERS = {
     "BarePythonCalls": (
-        "numbers",
+        "states",
         "json_values",
         "literals",
         "raw_values",
@@ -43,12 +43,12 @@ _DECODERS = {
         "bare_calls",
     ),
     "Header": ("headers",),
-    "JsonArguments": ("numbers", "json_values"),
-    "JsonCalls": ("numbers", "json_values", "json_calls"),
-    "LiteralArguments": ("numbers", "literals", "literal_arguments"),
-    "PythonCalls": ("numbers", "literals", "python_calls"),
-    "RawValue": ("numbers", "json_values", "literals", "raw_values"),
-    "TreeArguments": ("numbers", "json_values", "literals", "raw_values", "tree_arguments"),
+    "JsonArguments": ("states", "json_values"),
+    "JsonCalls": ("states", "json_values", "json_calls"),
+    "LiteralArguments": ("states", "literals", "literal_arguments"),
+    "PythonCalls": ("states", "literals", "python_calls"),
+    "RawValue": ("states", "json_values", "literals", "raw_values"),
+    "TreeArguments": ("states", "json_values", "literals", "raw_values", "tree_arguments"),
 }
 
 

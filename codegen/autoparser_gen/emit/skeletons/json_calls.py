@@ -11,7 +11,7 @@ from autoparser_gen.emit.skeletons.json_values import (
     _string,
     _whole,
 )
-from autoparser_gen.emit.skeletons.regions import Decoder, _Row, _SearchIn, _WholeCall
+from autoparser_gen.emit.skeletons.regions import Decoder, _ReadPiece, _Row, _WholeCall
 from autoparser_gen.emit.skeletons.runtime import Parser, _past_space
 
 NAME_FIELD = "name"
@@ -102,9 +102,9 @@ class JsonCalls(Decoder):
         """The text has ended: whether the last call is complete, if not the array."""
         return self._expect == ", or ]"
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
-        return None if self._arguments is None else self._arguments.passes
+        return None if self._arguments is None else self._arguments.read_piece
 
     def _take(self, text: str, at: int, end: int) -> int:
         """Take what stands here of the call's own structure; returns the index behind it."""

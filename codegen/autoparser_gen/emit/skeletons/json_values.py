@@ -6,9 +6,23 @@ import json
 import re
 from typing import Any
 
-from autoparser_gen.emit.skeletons.numbers import _NUMBER, _NUMBER_CLASS
-from autoparser_gen.emit.skeletons.regions import _SPACE, Decoder, _SearchIn
+from autoparser_gen.emit.skeletons.regions import (
+    _SPACE,
+    Decoder,
+    _find_escaped,
+    _ReadPiece,
+)
 from autoparser_gen.emit.skeletons.runtime import Parser, _match_end, _past_space
+from autoparser_gen.emit.skeletons.states import (
+    _ENDED,
+    _NUMBER,
+    _NUMBER_CLASS,
+    _PLAIN,
+    _SHORT_PIECE,
+    _lead,
+    _State,
+    _states,
+)
 
 # ==== Begin JSON block (identical in every file that has it) ====
 
@@ -19,33 +33,48 @@ _SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true
 # The same and, unread, what shows that it ends there.
 _SCALAR_TOKEN = re.compile(rf"(?:{_SCALAR.pattern})(?=[ \t\r\n,\]}}])")
 # Escapes and what stands between them. The repetition has a limit because `re` needs memory for each round.
-_SPECIAL = re.compile(r'["\\\x00-\x1f]')  # what is no plain character of a string
-_find_special = _SPECIAL.search
 _ESCAPES_RUN = re.compile(rf'(?:{_STRING_RUN}\\["\\/bfnrt]){{0,99}}{_STRING_RUN}')
 _SIMPLE_ESCAPES = frozenset('"\\/bfnrt')
 _WORDS = {"t": "true", "f": "false", "n": "null"}
-_IN_PIECES = ("string", "key string", "word", "escape", *_NUMBER)  # what is read piece by piece
-_ENDED = frozenset(["comma", *filter(str.istitle, _NUMBER)])  # a value has ended, or may end here
-_SHORT_PIECE = 16  # characters; longer ones are read by the patterns above
+_RESTS = tuple(word[size:] for word in _WORDS.values() for size in range(1, len(word)))
+# What is read piece by piece.
+_IN_PIECES = frozenset(("string", "key string", "escape", *_RESTS, *_NUMBER))
+_VALUES, _KEYS = ("value", "value or ]"), ("key", "key or }")
 
 
-def _json_steps() -> dict[str, dict[str, str]]:
-    """What is expected -> a character -> what is expected then, where no more than that changes."""
-    rows = {expect: dict.fromkeys(_SPACE, expect) for expect in ("key", "key or }", "comma")}
-    rows[":"] = dict.fromkeys(_SPACE, ":") | {":": "value"}
-    for state, following in _NUMBER.items():
-        spaces = dict.fromkeys(_SPACE, "comma") if state in _ENDED else {}
-        digits = {c: following[kind] for c, kind in _NUMBER_CLASS.items() if kind in following}
-        rows[state] = spaces | digits
-    for expect in ("value", "value or ]"):
-        rows[expect] = dict.fromkeys(_SPACE, expect) | {'"': "string"} | rows["start"]
-    plain = [char for char in map(chr, range(ord(" "), 127)) if char not in '"\\']
-    rows["key string"] = dict.fromkeys(plain, "key string")
-    rows["string"] = dict.fromkeys(plain, "string") | {'"': "comma"}
-    return rows | {"word": {}, "escape": {}}
+def _json_states(closer: str) -> dict[str, _State]:
+    """What may be expected inside an array or an object."""
+    states = _states((*_VALUES, *_KEYS, ":", "string", "key string", "escape", *_RESTS))
+    comma, string, key = states["comma"], states["string"], states["key string"]
+    for expect in (*_VALUES, *_KEYS, ":"):
+        _lead(states[expect], _SPACE, states[expect])
+    for expect in _ENDED:
+        _lead(states[expect], _SPACE, comma)
+        _lead(states[expect], ",", states["key" if closer == "}" else "value"])
+    for expect in (*_ENDED, "value or ]" if closer == "]" else "key or }"):
+        _lead(states[expect], closer, states[expect], action="close")
+    for expect in _VALUES:
+        states[expect] |= {char: states["start"][char] for char in "-0123456789"}
+        _lead(states[expect], '"', string)
+        _lead(states[expect], "[{", states[expect], action="open")
+        for first, word in _WORDS.items():
+            _lead(states[expect], first, states[word[1:]])
+    for rest in _RESTS:
+        _lead(states[rest], rest[0], states[rest[1:]] if rest[1:] else comma)
+    _lead(string, _PLAIN + "'", string)
+    _lead(string, '"', comma)
+    escape: _State = {"": (string, "escape", "")}  # of a key, and in a code, others follow
+    _lead(string, "\\", escape)
+    _lead(escape, _SIMPLE_ESCAPES, string)
+    for expect in _KEYS:
+        _lead(states[expect], '"', key, action="key")
+    _lead(key, _PLAIN + "'", key)
+    _lead(key, '"', states[":"], action="end of key")
+    _lead(states[":"], ":", states["value"])
+    return states
 
 
-_STEPS = _json_steps()
+_IN_ARRAY, _IN_OBJECT = _json_states("]"), _json_states("}")
 
 
 def _refuse(text: str) -> Any:
@@ -97,7 +126,6 @@ class JsonValue:
         self._stack: list[set[str] | None] = []  # the keys of each open object, None for an array
         self._expect = "value"
         self._key: list[str] | None = None  # pieces of the key being read
-        self._word = ""  # what is left of true, false or null
         self._ahead = 0  # how much of the next text has been read already
         self._hex = 0  # digits that are left of a \u escape
 
@@ -116,54 +144,45 @@ class JsonValue:
                 at = self._read_string(text, at, end)
             elif self._expect in _NUMBER:
                 at = self._read_number(text, at)
-            elif self._expect in ("word", "escape"):
+            elif self._expect in _IN_PIECES:
                 at += self._take(text[at])
             else:
                 at = self._read_structure(text, at, end)
         return at
 
-    def passes(self, piece: str) -> int | None:
-        """See Decoder: None where a piece has been read, else how much of it."""
-        if self._expect == "string":
-            found = _find_special(piece)
-            if found is None:
-                return None
-            if found.group() == "\\":
-                return 0
-        if not 0 < len(piece) <= _SHORT_PIECE or not self._stack:
-            return 0
-        size = self._read_steps(piece)
-        if size == len(piece):
+    def read_piece(self, piece: str) -> str | None:
+        """See Decoder.passes: a short piece is read up to what needs a closer look."""
+        if self._expect == "string" and _find_escaped(piece) is None:
+            return piece
+        stack, key_from, size = self._stack, 0, len(piece)
+        if not stack or size > _SHORT_PIECE:
             return None
+        state = (_IN_ARRAY if stack[-1] is None else _IN_OBJECT)[self._expect]
+        try:
+            for at, char in enumerate(piece):
+                state, _, action = state[char]
+                if not action:
+                    continue
+                if action == "open":
+                    stack.append(set() if char == "{" else None)
+                    state = _IN_OBJECT["key or }"] if char == "{" else _IN_ARRAY["value or ]"]
+                elif action == "close" and len(stack) > 1:
+                    stack.pop()
+                    state = (_IN_ARRAY if stack[-1] is None else _IN_OBJECT)["comma"]
+                elif action == "key":
+                    key_from, self._key = at + 1, []
+                elif action == "close" or not self._close_key(piece[key_from:at]):
+                    size = at
+                    break
+        except KeyError:
+            size = at
+        self._expect = state[""][1]
+        if self._expect == "key string" and self._key is not None:
+            self._key.append(piece[key_from:size])
+        if size == len(piece):
+            return piece
         self._ahead = size
-        return size
-
-    def _read_steps(self, piece: str) -> int:
-        """Read a short piece up to what needs a closer look; returns how much that is."""
-        expect, stack, steps, key_from = self._expect, self._stack, _STEPS, 0
-        for at, char in enumerate(piece):
-            following = steps[expect].get(char)
-            if following is not None:
-                expect = following
-            elif char == "," and expect in _ENDED:
-                expect = "value" if stack[-1] is None else "key"
-            elif char == '"' and expect in ("key", "key or }"):
-                expect, key_from, self._key = "key string", at + 1, []
-            elif char == '"' and expect == "key string" and self._close_key(piece[key_from:at]):
-                expect = ":"
-            elif char in "{[" and expect in ("value", "value or ]"):
-                stack.append(set() if char == "{" else None)
-                expect = "key or }" if char == "{" else "value or ]"
-            elif char in "]}" and len(stack) > 1 and self._closes(char, expect):
-                stack.pop()
-                expect = "comma"
-            else:
-                piece = piece[:at]
-                break
-        if expect == "key string" and self._key is not None:
-            self._key.append(piece[key_from:])
-        self._expect = expect
-        return len(piece)
+        return None
 
     def _read_structure(self, text: str, at: int, end: int) -> int:
         """Punctuation and whole tokens, up to a token that is read piece by piece."""
@@ -224,9 +243,9 @@ class JsonValue:
         if self._expect == "escape":
             fits = self._take_escape(char)
         else:
-            fits = self._word.startswith(char)
-            self._word = self._word[1:]
-            if fits and not self._word:
+            fits = self._expect.startswith(char)
+            self._expect = self._expect[1:]
+            if fits and not self._expect:
                 self._close()
         self.failed = not fits
         return fits
@@ -242,7 +261,7 @@ class JsonValue:
             self._stack.append(None)
             self._expect = "value or ]"
         elif char in _WORDS:
-            self._word, self._expect = _WORDS[char][1:], "word"
+            self._expect = _WORDS[char][1:]
         elif char == "-" or char.isascii() and char.isdigit():
             self._expect = _NUMBER["start"][_NUMBER_CLASS[char]]
         else:
@@ -254,7 +273,7 @@ class JsonValue:
         self.done = not self._stack
 
     def _read_string(self, text: str, at: int, end: int) -> int:
-        found = _SPECIAL.search(text, at, end)
+        found = _find_escaped(text, at, end)
         stop = end if found is None else found.start()
         if stop < end and text[stop] == "\\":
             stop = _match_end(_ESCAPES_RUN, text, stop, end)
@@ -278,9 +297,9 @@ class JsonValue:
 
     def _close_key(self, text: str) -> bool:
         """A key that has been read piece by piece ends with this text."""
-        key = _string('"' + "".join(self._key or ()) + text + '"')
+        written = "".join(self._key or ()) + text
         self._key = None
-        return self._add_key(key)
+        return self._add_key(_string(f'"{written}"') if "\\" in written else written)
 
     def _add_key(self, key: str) -> bool:
         """A key that stands twice makes the object invalid."""
@@ -346,9 +365,9 @@ class JsonArguments(Decoder):
         self.done = value.done
         return stop
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
-        return self._value.passes
+        return self._value.read_piece
 
 
 # ==== End JSON block ====

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autoparser_gen.emit.skeletons.literals import Literal, _call_ends
-from autoparser_gen.emit.skeletons.regions import Decoder, _SearchIn
+from autoparser_gen.emit.skeletons.regions import Decoder, _ReadPiece
 from autoparser_gen.emit.skeletons.runtime import Parser
 
 LITERAL_QUOTES: tuple[str, ...] = ('"',)
@@ -34,7 +34,7 @@ class LiteralArguments(Decoder):
             self._parser.call_arguments(literal.take())
         return stop
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
         return self._literal.passes()
 

@@ -5,9 +5,18 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from autoparser_gen.emit.skeletons.numbers import _NUMBER, _NUMBER_CLASS
-from autoparser_gen.emit.skeletons.regions import _SPACE, _SearchIn
+from autoparser_gen.emit.skeletons.regions import _ESCAPED, _SPACE, _passing, _ReadPiece
 from autoparser_gen.emit.skeletons.runtime import _match_end, _past_space, _quoted
+from autoparser_gen.emit.skeletons.states import (
+    _ENDED,
+    _NUMBER,
+    _NUMBER_CLASS,
+    _PLAIN,
+    _SHORT_PIECE,
+    _lead,
+    _State,
+    _states,
+)
 
 # ==== Begin literals block (identical in every file that has it) ====
 
@@ -19,6 +28,7 @@ _LITERAL_WORDS = {
     "false": "false",
     "null": "null",
 }
+_WORD_PARTS = frozenset(word[:size] for word in _LITERAL_WORDS for size in range(1, len(word)))
 _CLOSERS = {"[": "]", "(": ")", "{": "}"}
 _ESCAPES = {
     "n": "\n",
@@ -44,7 +54,6 @@ _PLAIN_STRING = re.compile(r"""(['"])([^'"\\]+)\1""")  # without escapes or quot
 # What is looked at again with every piece of text must have a limit.
 _SPACES = r"[ \t\r\n]{0,99}"
 _LONGEST_END = 399  # of what may end a string
-_ESCAPED = r'["\\\x00-\x1f]'  # in JSON
 _DEEPEST_MISSED = 9  # open containers, up to which the pattern of a missing quote is made
 
 
@@ -110,14 +119,13 @@ class EscapedString:
     As in Python, three quotes in a row open one that three close. Unlike there, lines may break.
     """
 
-    def __init__(self, quote: str, out: list[str]) -> None:
+    def __init__(self, quote: str, out: list[str], closing: int = 0) -> None:
         self.done = False
         self.failed = False
         self._out = out
         self._quote = quote
-        self._run = re.compile(rf"[^\\{quote}]*")
-        self._special = re.compile(rf"{_ESCAPED}|{quote}").search
-        self._closing = 0  # how many quotes close it; 0 while there have been only quotes
+        self._run = _string_run(quote)
+        self._closing = closing  # how many quotes close it; 0 while there have been only quotes
         self._quotes = 0  # in a row
         self._escape: str | None = None  # what has been read of an escape, behind the backslash
         self._high = 0  # the first half of a surrogate pair
@@ -137,10 +145,16 @@ class EscapedString:
                 at = self._read_run(text, at, end)
         return at
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
-        plain = self._closing and not self._quotes and self._escape is None and not self._high
-        return self._special if plain else None
+        plain = not self._quotes and self._escape is None and not self._high
+        return _passes_string(self._quote) if plain and self._closing else None
+
+    def state(self) -> str:
+        """Its state in a table, "" where it has none."""
+        if self._quotes or self._escape is not None or self._high or self._closing > 1:
+            return ""
+        return ("string" if self._closing else "opened") + self._quote
 
     def _count_quote(self) -> None:
         self._quotes += 1
@@ -214,6 +228,12 @@ class EscapedString:
             self._high = 0
 
 
+@lru_cache
+def _string_run(quote: str) -> re.Pattern[str]:
+    """A pattern of what is neither a quote nor an escape."""
+    return re.compile(rf"[^\\{quote}]*")
+
+
 class VerbatimString:
     """A string that nothing is escaped in, read from behind its opening quote, written as JSON text.
 
@@ -235,7 +255,7 @@ class VerbatimString:
         self._quote = quote
         self._follows = follows
         self._missed, self._begins = _missed_ends(missed)
-        self._special = _string_stops(quote[0], missed)
+        self._passes = _passes_string(quote[0], missed)
 
     def read(self, text: str, at: int, end: int, final: bool) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
@@ -243,9 +263,9 @@ class VerbatimString:
         self._out.append(_json_text(text[at:stop]))
         return stop + size
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
-        return self._special
+        return self._passes
 
     def _find_end(self, text: str, at: int, end: int, final: bool) -> tuple[int, int]:
         """Up to where text[at:end] is the string's text, and the size of its closing quote there."""
@@ -284,10 +304,10 @@ def _missed_ends(
 
 
 @lru_cache
-def _string_stops(first: str, missed: tuple[tuple[str, ...], ...]) -> _SearchIn:
-    """The search for any text that may end a string, and for what is escaped in JSON."""
+def _passes_string(first: str, missed: tuple[tuple[str, ...], ...] = ()) -> _ReadPiece:
+    """What passes on a piece in which no string may end, and nothing is escaped in JSON."""
     ways = "|".join([*(steps[0] for steps in missed), re.escape(first)])
-    return re.compile(f"{ways}|{_ESCAPED}").search
+    return _passing(re.compile(f"{ways}|{_ESCAPED}").search)
 
 
 class _Open:
@@ -298,6 +318,50 @@ class _Open:
         self.keys: set[str] = set()  # of an object, as JSON text
         self.items = 0
         self.commas = 0
+
+
+@lru_cache
+def _literal_states(quotes: tuple[str, ...]) -> dict[str, dict[str, _State]]:
+    """What may be expected inside a list, tuple or object, where strings have Python's escapes."""
+    return {closer: _states_inside(closer, quotes) for closer in _CLOSERS.values()}
+
+
+def _states_inside(closer: str, quotes: tuple[str, ...]) -> dict[str, _State]:
+    ways = ("opened", "string", "key opened", "key string")
+    names = ("item", "next item", "key", ":", "value", *_WORD_PARTS)
+    states = _states([*names, *(way + quote for way in ways for quote in quotes)])
+    for word, text in _LITERAL_WORDS.items():
+        for size in range(1, len(word) - 1):
+            _lead(states[word[:size]], word[size], states[word[: size + 1]], "")
+        _lead(states[word[:-1]], word[-1], states["comma"], text)
+    for expect, before in {"value": "", "item": "", "next item": ", "}.items():
+        for char in "-0123456789":
+            _lead(states[expect], char, states["start"][char][0], before + char)
+        for word in _LITERAL_WORDS:
+            _lead(states[expect], word[0], states[word[0]], before)
+        for quote in quotes:
+            _lead(states[expect], quote, states["opened" + quote], before + '"')
+        for opener in _CLOSERS:
+            text = before + ("{" if opener == "{" else "[")
+            _lead(states[expect], opener, states[expect], text, "open")
+    for expect in (*_ENDED, *names[:5]):
+        _lead(states[expect], _SPACE, states["comma" if expect in _ENDED else expect], "")
+    if closer != ")":  # of a tuple the commas are counted
+        for expect in _ENDED:
+            _lead(states[expect], ",", states["key" if closer == "}" else "next item"], "")
+        for expect in (*_ENDED, "key", "item", "next item"):
+            _lead(states[expect], closer, states[expect], closer, "close")
+    _lead(states[":"], ":", states["value"], ": ")
+    for quote in quotes:
+        for way in ways:
+            string = states[way.replace("opened", "string") + quote]
+            _lead(states[way + quote], _PLAIN, string, "" if way.startswith("key") else None)
+        string = states["string" + quote]
+        string[""] = (string, "string" + quote, quote)
+        _lead(string, quote, states["comma"], '"')
+        _lead(states["key"], quote, states["key opened" + quote], "", "key")
+        _lead(states["key string" + quote], quote, states["key string" + quote], "", "end of key")
+    return states
 
 
 class Literal:
@@ -334,6 +398,9 @@ class Literal:
         self._pieces: list[str] = []  # of a key, a word or a value without quotes
         self._number = ""
         self._waits = False  # what stands next is not clear yet
+        self._states = _literal_states(quotes) if escapes and max(map(len, quotes)) == 1 else {}
+        self._step: _State | None = None  # what is expected, while pieces are read at once
+        self._ahead = 0  # how much of the next text has been read already
 
     def take(self) -> str:
         """The JSON text that has been written since the last time."""
@@ -343,6 +410,9 @@ class Literal:
 
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
+        if self._step is not None:
+            self._enter(self._step[""][1])
+        at, self._ahead, self._step = at + self._ahead, 0, None
         self._waits = False
         while at < end and not self.done and not self.failed and not self._waits:
             if self._string is not None:
@@ -361,11 +431,95 @@ class Literal:
                     at = self._take(text, at, end)
         return at
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
+        if self._stack and self._states:
+            return self._read_piece
         if self._string is None or self._expect == "key":
             return None
         return self._string.passes()
+
+    def _read_piece(self, piece: str) -> str | None:
+        """See Decoder.passes: inside a container, a short piece up to what needs a closer look."""
+        state, states = self._step, self._states
+        if state is None:
+            state = states[self._stack[-1].closer].get(self._state())
+            if state is None:
+                return None
+        self._step, quote = state, state[""][2]
+        if quote and (text := _passes_string(quote)(piece)) is not None:
+            return text
+        stack, out, key_from, size = self._stack, "", 0, len(piece)
+        if size > _SHORT_PIECE:
+            return None
+        try:
+            for at, char in enumerate(piece):
+                state, text, action = state[char]
+                if not action:
+                    out += text
+                    continue
+                if action == "open":
+                    stack[-1].items = stack[-1].items or 1
+                    stack.append(_Open(_CLOSERS[char]))
+                    state = states[_CLOSERS[char]]["key" if char == "{" else "item"]
+                elif action == "close" and len(stack) > 1:
+                    stack.pop()
+                    state = states[stack[-1].closer]["comma"]
+                elif action == "key":
+                    key_from = at + 1
+                    self._pieces.clear()
+                else:
+                    text = "" if action == "close" else self._new_key(piece[key_from:at])
+                    if not text:
+                        size = at
+                        break
+                    state = states["}"][":"]
+                out += text
+        except KeyError:
+            size = at
+        self._step = state
+        if state[""][1].startswith("key string"):
+            self._pieces.append(piece[key_from:size])
+        if size == len(piece):
+            return out
+        self._ahead = size
+        self._out.append(out)
+        return None
+
+    def _state(self) -> str:
+        """What is expected, as a table calls it; it may have no such state."""
+        expect = self._expect
+        if isinstance(self._string, EscapedString):
+            return ("key " if expect == "key" else "") + self._string.state()
+        if expect == "item" and self._stack[-1].items:
+            return "next item"
+        parts = {"number": self._number, "word": "".join(self._pieces)}
+        return parts.get(expect, expect)
+
+    def _new_key(self, text: str) -> str:
+        """A key ends with this text: what it is as JSON text, "" where it was there before."""
+        top, key = self._stack[-1], "".join(self._pieces) + text
+        if key in top.keys:
+            return ""
+        top.keys.add(key)
+        top.items += 1
+        return f'{", " if top.items > 1 else ""}"{key}"'
+
+    def _enter(self, name: str) -> None:
+        """Go on from a state of the table."""
+        top = self._stack[-1]
+        self._string, self._expect = None, name.removeprefix("next ")
+        if top.closer != "}" and name != "item":
+            top.items = top.items or 1
+        if name in _NUMBER:
+            self._expect, self._number = "number", name
+        elif name[-1] in self._quotes:
+            is_key = name.startswith("key")
+            self._expect, out = ("key", self._pieces) if is_key else ("value", self._out)
+            self._string = EscapedString(name[-1], out, int("string" in name))
+        elif name in _WORD_PARTS:
+            self._expect = "word"
+            self._pieces[:] = [name]
 
     def _take(self, text: str, at: int, end: int) -> int:
         """What stands behind whitespace: punctuation, or the beginning of a key or value."""

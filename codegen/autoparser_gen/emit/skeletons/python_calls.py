@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from autoparser_gen.emit.skeletons.literals import _LITERAL_WORDS, _SPACES, Literal, _ahead
-from autoparser_gen.emit.skeletons.regions import Decoder, _SearchIn
+from autoparser_gen.emit.skeletons.regions import Decoder, _ReadPiece
 from autoparser_gen.emit.skeletons.runtime import _NAME, Parser, _match_end, _past_space, _quoted
 
 LITERAL_QUOTES: tuple[str, ...] = ("'", '"')
@@ -80,7 +80,7 @@ class PythonCalls(Decoder):
         """The text has ended: whether the last call is complete, if not the list."""
         return self._expect == "end of call"
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
         return None if self._value is None else self._value.passes()
 

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from autoparser_gen.emit.skeletons.json_values import _SCALAR, _SPECIAL, JsonValue
+from autoparser_gen.emit.skeletons.json_values import _SCALAR, JsonValue
 from autoparser_gen.emit.skeletons.literals import Literal, _json_text
 from autoparser_gen.emit.skeletons.regions import (
     _SPACE,
     Decoder,
     _core,
     _Place,
+    _ReadPiece,
     _Row,
-    _SearchIn,
     _WholeCall,
 )
 from autoparser_gen.emit.skeletons.runtime import (
@@ -58,6 +58,7 @@ class RawValue(Decoder):
     def __init__(self, parser: Parser) -> None:
         super().__init__(parser)
         self._schema, self._named, self._streams = _expected(parser, *parser.argument)
+        self._place = parser.place
         self._pieces: list[str] = []
         if self._streams:
             parser.call_arguments('"')
@@ -70,9 +71,15 @@ class RawValue(Decoder):
             self._pieces.append(text[at:end])
         return end
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
-        return _SPECIAL.search if self._streams else None
+        return self._place.passes if self._streams else self._keep
+
+    def _keep(self, piece: str) -> str | None:
+        if self._place.stops(piece) is not None:
+            return None
+        self._pieces.append(piece)
+        return ""
 
     def ends(self) -> bool:
         """The value is complete."""

@@ -32,7 +32,10 @@ DECODERS: dict[str, type[Decoder]] = {}
 
 _SPACE = " \t\r\n"
 _BLANK = " \t"
+_ESCAPED = r'["\\\x00-\x1f]'  # in JSON
 _SearchIn = Callable[[str], object]
+_ReadPiece = Callable[[str], "str | None"]
+_find_escaped = re.compile(_ESCAPED).search
 # What has been looked for in a text: from where, up to where, and what stands there.
 _Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
 
@@ -67,12 +70,17 @@ class Decoder:
         """The text has ended: whether the call being read is complete."""
         return False
 
-    def passes(self) -> _SearchIn | None:
-        """What finds nothing in a piece that is all arguments' JSON text, and has read it then.
+    def passes(self) -> _ReadPiece | None:
+        """What reads a piece in which no value ends, and returns what is new of the arguments' JSON text.
 
-        Where it finds something, `read` must be called with the same piece.
+        Where it returns None, `read` must be called with the same piece.
         """
         return None
+
+
+def _passing(search: _SearchIn) -> _ReadPiece:
+    """What passes on, as they stand, the pieces that the search finds nothing in."""
+    return lambda piece: piece if search(piece) is None else None
 
 
 class _WholeCall(NamedTuple):
@@ -151,6 +159,12 @@ class _Place:
     def stops(self) -> _SearchIn:
         """The search which finds nothing in a piece of text that is no part of a marker."""
         return self.search.stops()
+
+    @cached_property
+    def passes(self) -> _ReadPiece:
+        """What passes on pieces that are no part of a marker, and as JSON text the same."""
+        stops = self.stops
+        return lambda text: text if stops(text) is None and _find_escaped(text) is None else None
 
     @cached_property
     def closers(self) -> _Search:

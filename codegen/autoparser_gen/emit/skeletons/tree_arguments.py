@@ -24,7 +24,7 @@ from autoparser_gen.emit.skeletons.raw_values import (
     _property_schema,
     _typed,
 )
-from autoparser_gen.emit.skeletons.regions import Decoder, _SearchIn
+from autoparser_gen.emit.skeletons.regions import Decoder, _ReadPiece
 from autoparser_gen.emit.skeletons.runtime import Parser, _match_end, _past_space
 
 TAG_START = "<"
@@ -101,7 +101,7 @@ class TreeArguments(Decoder):
             self._out.clear()
         return at
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
         return None if self._text is None or not self._streams else self._text.passes()
 
