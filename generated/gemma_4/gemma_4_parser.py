@@ -294,7 +294,10 @@ def merge(deltas: Iterable[Delta]) -> Message:
 
 _SPACE = " \t\r\n"
 _BLANK = " \t"
+_ESCAPED = r'["\\\x00-\x1f]'  # in JSON
 _SearchIn = Callable[[str], object]
+_ReadPiece = Callable[[str], "str | None"]
+_find_escaped = re.compile(_ESCAPED).search
 # What has been looked for in a text: from where, up to where, and what stands there.
 _Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
 
@@ -329,12 +332,17 @@ class Decoder:
         """The text has ended: whether the call being read is complete."""
         return False
 
-    def passes(self) -> _SearchIn | None:
-        """What finds nothing in a piece that is all arguments' JSON text, and has read it then.
+    def passes(self) -> _ReadPiece | None:
+        """What reads a piece in which no value ends, and returns what is new of the arguments' JSON text.
 
-        Where it finds something, `read` must be called with the same piece.
+        Where it returns None, `read` must be called with the same piece.
         """
         return None
+
+
+def _passing(search: _SearchIn) -> _ReadPiece:
+    """What passes on, as they stand, the pieces that the search finds nothing in."""
+    return lambda piece: piece if search(piece) is None else None
 
 
 class _WholeCall(NamedTuple):
@@ -413,6 +421,12 @@ class _Place:
     def stops(self) -> _SearchIn:
         """The search which finds nothing in a piece of text that is no part of a marker."""
         return self.search.stops()
+
+    @cached_property
+    def passes(self) -> _ReadPiece:
+        """What passes on pieces that are no part of a marker, and as JSON text the same."""
+        stops = self.stops
+        return lambda text: text if stops(text) is None and _find_escaped(text) is None else None
 
     @cached_property
     def closers(self) -> _Search:
@@ -570,6 +584,10 @@ _KEY = re.compile(r"[^\n\r<>\"\x00-\x1f\x7f]*")
 _KEY_ESCAPE = re.compile("|".join(map(re.escape, KEY_ESCAPES)) or r"(?!)")
 
 
+def _pass_none(piece: str) -> None:
+    """What reads no piece at once."""
+
+
 class _Call:
     """The call in progress."""
 
@@ -583,6 +601,9 @@ class _Call:
         self.key = ""  # the one whose value is being read
         self.type = ""  # the type that the markup gives it
         self.unlisted = False  # no marker begins it, and the names that it may have are not known
+        # Of the value being read, while `feed` reads pieces of it at once.
+        self.passes: _ReadPiece = _pass_none
+        self.held: list[str] = []  # Parser's
 
 
 class Parser:
@@ -646,9 +667,9 @@ class Parser:
         self._flow: list[str] | None = None  # `feed` puts text there while `_stops` finds nothing
         self._flow_from = 0  # what comes behind that is not counted in _position yet
         self._stops: _SearchIn = _NEVER
-        self._direct: Decoder | None = None  # the same for a value
+        self._direct: Decoder | None = None  # reads what goes on here, without the buffer
         self._value_stops: _SearchIn | None = None
-        self._passes: _SearchIn | None = None  # `passes` of it
+        self._passing: _Call | None = None  # whose `passes` reads pieces of it
         self._position = 0  # characters accounted for
         self._incomplete = ""
         self._calls: list[ToolCall] = []
@@ -667,7 +688,20 @@ class Parser:
     def feed(self, chunk: str) -> list[Delta]:
         """Read a piece of text of any length; returns the changes that are now certain."""
         flow = self._flow
-        if flow is None or self._stops(chunk) is not None:
+        if flow is None:
+            call = self._passing
+            if call is None or (text := call.passes(chunk)) is None:
+                return self._feed(chunk)
+            call.held.append(chunk)
+            if not text:
+                return []
+            if self._max_arguments is not None:
+                self._limit_arguments(call, text)
+            call.arguments.append(text)
+            if call.index is None:
+                return []
+            return [_new(Delta, ("", "", call.index, None, "", text, False, ""))]
+        if self._stops(chunk) is not None:
             return self._feed(chunk)
         # Text in which nothing ends: what `_put` and `_give` do, without their calls.
         body = chunk.rstrip(_SPACE)
@@ -719,15 +753,6 @@ class Parser:
         decoder, held, stops = self._direct, self._held, self._value_stops
         if decoder is None or held is None or (stops is not None and stops(chunk) is not None):
             self._read(chunk)
-        elif self._passes is not None and self._passes(chunk) is None:
-            held.append(chunk)
-            call = self._call
-            if call is not None and call.index is not None and self._draft is None:
-                if self._max_arguments is not None:
-                    self._limit_arguments(call, chunk)
-                call.arguments.append(chunk)
-                return [_new(Delta, ("", "", call.index, None, "", chunk, False, ""))]
-            self.call_arguments(chunk)
         else:  # what `_read_data` or `_read_raw` does, without the buffer
             at = decoder.read(chunk, 0, len(chunk))
             if at < len(chunk) or decoder.done or decoder.failed or decoder.completed:
@@ -736,7 +761,7 @@ class Parser:
                 self._read("")
             else:
                 held.append(chunk)
-                self._passes = decoder.passes()
+                self._pass_on(decoder, held)
         out, self._out = self._out, []
         return out
 
@@ -759,18 +784,28 @@ class Parser:
         if self._buffer or self._skip or self._draft is not None:
             return
         if self._decoder is not None:
-            self._direct, self._passes = self._decoder, self._decoder.passes()
-            self._value_stops = place.stops if place.kind == "raw" else None
+            if self._held is not None:
+                self._direct = self._decoder
+                self._value_stops = place.stops if place.kind == "raw" else None
+                self._pass_on(self._decoder, self._held)
         elif place.kind == "text" and self._span_kind == place.text_kind and not self._blank:
             flows = {"content": self._content, "reasoning": self._reasoning}
             flow = flows.get(self._span_kind)
             if flow is not None and not (self._line_blank and place.search.bare):
                 self._flow, self._flow_from, self._stops = flow, len(flow), place.stops
 
+    def _pass_on(self, decoder: Decoder, held: list[str]) -> None:
+        """See whether `feed` can pass on pieces of a value."""
+        self._passing, passes = self._call, decoder.passes()
+        if self._passing is None or passes is None:
+            self._passing = None
+        else:
+            self._passing.passes, self._passing.held = passes, held
+
     def _leave_flow(self) -> None:
         if self._flow is not None:
             self._position += sum(map(len, self._flow[self._flow_from :]))
-        self._flow = self._direct = None
+        self._flow = self._direct = self._passing = None
 
     def _run(self, final: bool) -> None:
         self._known.clear()
@@ -1282,6 +1317,11 @@ class Parser:
         return self._call
 
     @property
+    def place(self) -> _Place:
+        """The region being read."""
+        return self._place
+
+    @property
     def argument(self) -> tuple[str, str, str]:
         """Of the value being read: the tool's name, the argument's name, the type in the markup."""
         return self.call.name, self.call.key, self.call.type
@@ -1535,7 +1575,7 @@ def _name_in_id(text: str, schemas: Mapping[str, Any] | None) -> str:
 # ==== End runtime block ====
 
 
-# ==== Begin numbers block (identical in every file that has it) ====
+# ==== Begin states block (identical in every file that has it) ====
 
 # State -> character class -> state. A number may end in a capitalised one.
 _NUMBER = {
@@ -1551,9 +1591,37 @@ _NUMBER = {
 }
 _NUMBER_CLASS = {**dict.fromkeys("123456789", "1"), **dict.fromkeys("eE", "e")}
 _NUMBER_CLASS |= {char: char for char in "0.+-"}
+_ENDED = frozenset(["comma", *filter(str.istitle, _NUMBER)])  # a value has ended, or may end here
+_PLAIN = "".join(char for char in map(chr, range(ord(" "), 127)) if char not in "\"'\\")
+_SHORT_PIECE = 16  # characters; longer ones are read by patterns
 
 
-# ==== End numbers block ====
+# What is expected inside a container: a character -> what is expected then, what it is as JSON text,
+# and what it does to the container or to a key. Under "" stand the name of the state itself and, in a
+# string that is a value, its quote.
+_State = dict[str, tuple["_State", str, str]]
+
+
+def _states(names: Iterable[str]) -> dict[str, _State]:
+    """These states, with those inside of numbers and the one behind a value."""
+    states: dict[str, _State] = {name: {} for name in ("comma", *names, *_NUMBER)}
+    for name, state in states.items():
+        state[""] = (state, name, "")
+    for name, following in _NUMBER.items():
+        for char, kind in _NUMBER_CLASS.items():
+            if kind in following:
+                _lead(states[name], char, states[following[kind]])
+    return states
+
+
+def _lead(
+    state: _State, chars: Iterable[str], target: _State, text: str | None = None, action: str = ""
+) -> None:
+    """Characters that lead to a state; as JSON text they are themselves, or this."""
+    state.update((char, (target, char if text is None else text, action)) for char in chars)
+
+
+# ==== End states block ====
 
 
 # ==== Begin literals block (identical in every file that has it) ====
@@ -1566,6 +1634,7 @@ _LITERAL_WORDS = {
     "false": "false",
     "null": "null",
 }
+_WORD_PARTS = frozenset(word[:size] for word in _LITERAL_WORDS for size in range(1, len(word)))
 _CLOSERS = {"[": "]", "(": ")", "{": "}"}
 _ESCAPES = {
     "n": "\n",
@@ -1591,7 +1660,6 @@ _PLAIN_STRING = re.compile(r"""(['"])([^'"\\]+)\1""")  # without escapes or quot
 # What is looked at again with every piece of text must have a limit.
 _SPACES = r"[ \t\r\n]{0,99}"
 _LONGEST_END = 399  # of what may end a string
-_ESCAPED = r'["\\\x00-\x1f]'  # in JSON
 _DEEPEST_MISSED = 9  # open containers, up to which the pattern of a missing quote is made
 
 
@@ -1657,14 +1725,13 @@ class EscapedString:
     As in Python, three quotes in a row open one that three close. Unlike there, lines may break.
     """
 
-    def __init__(self, quote: str, out: list[str]) -> None:
+    def __init__(self, quote: str, out: list[str], closing: int = 0) -> None:
         self.done = False
         self.failed = False
         self._out = out
         self._quote = quote
-        self._run = re.compile(rf"[^\\{quote}]*")
-        self._special = re.compile(rf"{_ESCAPED}|{quote}").search
-        self._closing = 0  # how many quotes close it; 0 while there have been only quotes
+        self._run = _string_run(quote)
+        self._closing = closing  # how many quotes close it; 0 while there have been only quotes
         self._quotes = 0  # in a row
         self._escape: str | None = None  # what has been read of an escape, behind the backslash
         self._high = 0  # the first half of a surrogate pair
@@ -1684,10 +1751,16 @@ class EscapedString:
                 at = self._read_run(text, at, end)
         return at
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
-        plain = self._closing and not self._quotes and self._escape is None and not self._high
-        return self._special if plain else None
+        plain = not self._quotes and self._escape is None and not self._high
+        return _passes_string(self._quote) if plain and self._closing else None
+
+    def state(self) -> str:
+        """Its state in a table, "" where it has none."""
+        if self._quotes or self._escape is not None or self._high or self._closing > 1:
+            return ""
+        return ("string" if self._closing else "opened") + self._quote
 
     def _count_quote(self) -> None:
         self._quotes += 1
@@ -1761,6 +1834,12 @@ class EscapedString:
             self._high = 0
 
 
+@lru_cache
+def _string_run(quote: str) -> re.Pattern[str]:
+    """A pattern of what is neither a quote nor an escape."""
+    return re.compile(rf"[^\\{quote}]*")
+
+
 class VerbatimString:
     """A string that nothing is escaped in, read from behind its opening quote, written as JSON text.
 
@@ -1782,7 +1861,7 @@ class VerbatimString:
         self._quote = quote
         self._follows = follows
         self._missed, self._begins = _missed_ends(missed)
-        self._special = _string_stops(quote[0], missed)
+        self._passes = _passes_string(quote[0], missed)
 
     def read(self, text: str, at: int, end: int, final: bool) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
@@ -1790,9 +1869,9 @@ class VerbatimString:
         self._out.append(_json_text(text[at:stop]))
         return stop + size
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
-        return self._special
+        return self._passes
 
     def _find_end(self, text: str, at: int, end: int, final: bool) -> tuple[int, int]:
         """Up to where text[at:end] is the string's text, and the size of its closing quote there."""
@@ -1831,10 +1910,10 @@ def _missed_ends(
 
 
 @lru_cache
-def _string_stops(first: str, missed: tuple[tuple[str, ...], ...]) -> _SearchIn:
-    """The search for any text that may end a string, and for what is escaped in JSON."""
+def _passes_string(first: str, missed: tuple[tuple[str, ...], ...] = ()) -> _ReadPiece:
+    """What passes on a piece in which no string may end, and nothing is escaped in JSON."""
     ways = "|".join([*(steps[0] for steps in missed), re.escape(first)])
-    return re.compile(f"{ways}|{_ESCAPED}").search
+    return _passing(re.compile(f"{ways}|{_ESCAPED}").search)
 
 
 class _Open:
@@ -1845,6 +1924,50 @@ class _Open:
         self.keys: set[str] = set()  # of an object, as JSON text
         self.items = 0
         self.commas = 0
+
+
+@lru_cache
+def _literal_states(quotes: tuple[str, ...]) -> dict[str, dict[str, _State]]:
+    """What may be expected inside a list, tuple or object, where strings have Python's escapes."""
+    return {closer: _states_inside(closer, quotes) for closer in _CLOSERS.values()}
+
+
+def _states_inside(closer: str, quotes: tuple[str, ...]) -> dict[str, _State]:
+    ways = ("opened", "string", "key opened", "key string")
+    names = ("item", "next item", "key", ":", "value", *_WORD_PARTS)
+    states = _states([*names, *(way + quote for way in ways for quote in quotes)])
+    for word, text in _LITERAL_WORDS.items():
+        for size in range(1, len(word) - 1):
+            _lead(states[word[:size]], word[size], states[word[: size + 1]], "")
+        _lead(states[word[:-1]], word[-1], states["comma"], text)
+    for expect, before in {"value": "", "item": "", "next item": ", "}.items():
+        for char in "-0123456789":
+            _lead(states[expect], char, states["start"][char][0], before + char)
+        for word in _LITERAL_WORDS:
+            _lead(states[expect], word[0], states[word[0]], before)
+        for quote in quotes:
+            _lead(states[expect], quote, states["opened" + quote], before + '"')
+        for opener in _CLOSERS:
+            text = before + ("{" if opener == "{" else "[")
+            _lead(states[expect], opener, states[expect], text, "open")
+    for expect in (*_ENDED, *names[:5]):
+        _lead(states[expect], _SPACE, states["comma" if expect in _ENDED else expect], "")
+    if closer != ")":  # of a tuple the commas are counted
+        for expect in _ENDED:
+            _lead(states[expect], ",", states["key" if closer == "}" else "next item"], "")
+        for expect in (*_ENDED, "key", "item", "next item"):
+            _lead(states[expect], closer, states[expect], closer, "close")
+    _lead(states[":"], ":", states["value"], ": ")
+    for quote in quotes:
+        for way in ways:
+            string = states[way.replace("opened", "string") + quote]
+            _lead(states[way + quote], _PLAIN, string, "" if way.startswith("key") else None)
+        string = states["string" + quote]
+        string[""] = (string, "string" + quote, quote)
+        _lead(string, quote, states["comma"], '"')
+        _lead(states["key"], quote, states["key opened" + quote], "", "key")
+        _lead(states["key string" + quote], quote, states["key string" + quote], "", "end of key")
+    return states
 
 
 class Literal:
@@ -1881,6 +2004,9 @@ class Literal:
         self._pieces: list[str] = []  # of a key, a word or a value without quotes
         self._number = ""
         self._waits = False  # what stands next is not clear yet
+        self._states = _literal_states(quotes) if escapes and max(map(len, quotes)) == 1 else {}
+        self._step: _State | None = None  # what is expected, while pieces are read at once
+        self._ahead = 0  # how much of the next text has been read already
 
     def take(self) -> str:
         """The JSON text that has been written since the last time."""
@@ -1890,6 +2016,9 @@ class Literal:
 
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
+        if self._step is not None:
+            self._enter(self._step[""][1])
+        at, self._ahead, self._step = at + self._ahead, 0, None
         self._waits = False
         while at < end and not self.done and not self.failed and not self._waits:
             if self._string is not None:
@@ -1908,11 +2037,95 @@ class Literal:
                     at = self._take(text, at, end)
         return at
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
+        if self._stack and self._states:
+            return self._read_piece
         if self._string is None or self._expect == "key":
             return None
         return self._string.passes()
+
+    def _read_piece(self, piece: str) -> str | None:
+        """See Decoder.passes: inside a container, a short piece up to what needs a closer look."""
+        state, states = self._step, self._states
+        if state is None:
+            state = states[self._stack[-1].closer].get(self._state())
+            if state is None:
+                return None
+        self._step, quote = state, state[""][2]
+        if quote and (text := _passes_string(quote)(piece)) is not None:
+            return text
+        stack, out, key_from, size = self._stack, "", 0, len(piece)
+        if size > _SHORT_PIECE:
+            return None
+        try:
+            for at, char in enumerate(piece):
+                state, text, action = state[char]
+                if not action:
+                    out += text
+                    continue
+                if action == "open":
+                    stack[-1].items = stack[-1].items or 1
+                    stack.append(_Open(_CLOSERS[char]))
+                    state = states[_CLOSERS[char]]["key" if char == "{" else "item"]
+                elif action == "close" and len(stack) > 1:
+                    stack.pop()
+                    state = states[stack[-1].closer]["comma"]
+                elif action == "key":
+                    key_from = at + 1
+                    self._pieces.clear()
+                else:
+                    text = "" if action == "close" else self._new_key(piece[key_from:at])
+                    if not text:
+                        size = at
+                        break
+                    state = states["}"][":"]
+                out += text
+        except KeyError:
+            size = at
+        self._step = state
+        if state[""][1].startswith("key string"):
+            self._pieces.append(piece[key_from:size])
+        if size == len(piece):
+            return out
+        self._ahead = size
+        self._out.append(out)
+        return None
+
+    def _state(self) -> str:
+        """What is expected, as a table calls it; it may have no such state."""
+        expect = self._expect
+        if isinstance(self._string, EscapedString):
+            return ("key " if expect == "key" else "") + self._string.state()
+        if expect == "item" and self._stack[-1].items:
+            return "next item"
+        parts = {"number": self._number, "word": "".join(self._pieces)}
+        return parts.get(expect, expect)
+
+    def _new_key(self, text: str) -> str:
+        """A key ends with this text: what it is as JSON text, "" where it was there before."""
+        top, key = self._stack[-1], "".join(self._pieces) + text
+        if key in top.keys:
+            return ""
+        top.keys.add(key)
+        top.items += 1
+        return f'{", " if top.items > 1 else ""}"{key}"'
+
+    def _enter(self, name: str) -> None:
+        """Go on from a state of the table."""
+        top = self._stack[-1]
+        self._string, self._expect = None, name.removeprefix("next ")
+        if top.closer != "}" and name != "item":
+            top.items = top.items or 1
+        if name in _NUMBER:
+            self._expect, self._number = "number", name
+        elif name[-1] in self._quotes:
+            is_key = name.startswith("key")
+            self._expect, out = ("key", self._pieces) if is_key else ("value", self._out)
+            self._string = EscapedString(name[-1], out, int("string" in name))
+        elif name in _WORD_PARTS:
+            self._expect = "word"
+            self._pieces[:] = [name]
 
     def _take(self, text: str, at: int, end: int) -> int:
         """What stands behind whitespace: punctuation, or the beginning of a key or value."""
@@ -2139,7 +2352,7 @@ class LiteralArguments(Decoder):
             self._parser.call_arguments(literal.take())
         return stop
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
         return self._literal.passes()
 

@@ -307,7 +307,10 @@ def merge(deltas: Iterable[Delta]) -> Message:
 
 _SPACE = " \t\r\n"
 _BLANK = " \t"
+_ESCAPED = r'["\\\x00-\x1f]'  # in JSON
 _SearchIn = Callable[[str], object]
+_ReadPiece = Callable[[str], "str | None"]
+_find_escaped = re.compile(_ESCAPED).search
 # What has been looked for in a text: from where, up to where, and what stands there.
 _Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
 
@@ -342,12 +345,17 @@ class Decoder:
         """The text has ended: whether the call being read is complete."""
         return False
 
-    def passes(self) -> _SearchIn | None:
-        """What finds nothing in a piece that is all arguments' JSON text, and has read it then.
+    def passes(self) -> _ReadPiece | None:
+        """What reads a piece in which no value ends, and returns what is new of the arguments' JSON text.
 
-        Where it finds something, `read` must be called with the same piece.
+        Where it returns None, `read` must be called with the same piece.
         """
         return None
+
+
+def _passing(search: _SearchIn) -> _ReadPiece:
+    """What passes on, as they stand, the pieces that the search finds nothing in."""
+    return lambda piece: piece if search(piece) is None else None
 
 
 class _WholeCall(NamedTuple):
@@ -426,6 +434,12 @@ class _Place:
     def stops(self) -> _SearchIn:
         """The search which finds nothing in a piece of text that is no part of a marker."""
         return self.search.stops()
+
+    @cached_property
+    def passes(self) -> _ReadPiece:
+        """What passes on pieces that are no part of a marker, and as JSON text the same."""
+        stops = self.stops
+        return lambda text: text if stops(text) is None and _find_escaped(text) is None else None
 
     @cached_property
     def closers(self) -> _Search:
@@ -583,6 +597,10 @@ _KEY = re.compile(r"[^\n\r<>\"\x00-\x1f\x7f]*")
 _KEY_ESCAPE = re.compile("|".join(map(re.escape, KEY_ESCAPES)) or r"(?!)")
 
 
+def _pass_none(piece: str) -> None:
+    """What reads no piece at once."""
+
+
 class _Call:
     """The call in progress."""
 
@@ -596,6 +614,9 @@ class _Call:
         self.key = ""  # the one whose value is being read
         self.type = ""  # the type that the markup gives it
         self.unlisted = False  # no marker begins it, and the names that it may have are not known
+        # Of the value being read, while `feed` reads pieces of it at once.
+        self.passes: _ReadPiece = _pass_none
+        self.held: list[str] = []  # Parser's
 
 
 class Parser:
@@ -659,9 +680,9 @@ class Parser:
         self._flow: list[str] | None = None  # `feed` puts text there while `_stops` finds nothing
         self._flow_from = 0  # what comes behind that is not counted in _position yet
         self._stops: _SearchIn = _NEVER
-        self._direct: Decoder | None = None  # the same for a value
+        self._direct: Decoder | None = None  # reads what goes on here, without the buffer
         self._value_stops: _SearchIn | None = None
-        self._passes: _SearchIn | None = None  # `passes` of it
+        self._passing: _Call | None = None  # whose `passes` reads pieces of it
         self._position = 0  # characters accounted for
         self._incomplete = ""
         self._calls: list[ToolCall] = []
@@ -680,7 +701,20 @@ class Parser:
     def feed(self, chunk: str) -> list[Delta]:
         """Read a piece of text of any length; returns the changes that are now certain."""
         flow = self._flow
-        if flow is None or self._stops(chunk) is not None:
+        if flow is None:
+            call = self._passing
+            if call is None or (text := call.passes(chunk)) is None:
+                return self._feed(chunk)
+            call.held.append(chunk)
+            if not text:
+                return []
+            if self._max_arguments is not None:
+                self._limit_arguments(call, text)
+            call.arguments.append(text)
+            if call.index is None:
+                return []
+            return [_new(Delta, ("", "", call.index, None, "", text, False, ""))]
+        if self._stops(chunk) is not None:
             return self._feed(chunk)
         # Text in which nothing ends: what `_put` and `_give` do, without their calls.
         body = chunk.rstrip(_SPACE)
@@ -732,15 +766,6 @@ class Parser:
         decoder, held, stops = self._direct, self._held, self._value_stops
         if decoder is None or held is None or (stops is not None and stops(chunk) is not None):
             self._read(chunk)
-        elif self._passes is not None and self._passes(chunk) is None:
-            held.append(chunk)
-            call = self._call
-            if call is not None and call.index is not None and self._draft is None:
-                if self._max_arguments is not None:
-                    self._limit_arguments(call, chunk)
-                call.arguments.append(chunk)
-                return [_new(Delta, ("", "", call.index, None, "", chunk, False, ""))]
-            self.call_arguments(chunk)
         else:  # what `_read_data` or `_read_raw` does, without the buffer
             at = decoder.read(chunk, 0, len(chunk))
             if at < len(chunk) or decoder.done or decoder.failed or decoder.completed:
@@ -749,7 +774,7 @@ class Parser:
                 self._read("")
             else:
                 held.append(chunk)
-                self._passes = decoder.passes()
+                self._pass_on(decoder, held)
         out, self._out = self._out, []
         return out
 
@@ -772,18 +797,28 @@ class Parser:
         if self._buffer or self._skip or self._draft is not None:
             return
         if self._decoder is not None:
-            self._direct, self._passes = self._decoder, self._decoder.passes()
-            self._value_stops = place.stops if place.kind == "raw" else None
+            if self._held is not None:
+                self._direct = self._decoder
+                self._value_stops = place.stops if place.kind == "raw" else None
+                self._pass_on(self._decoder, self._held)
         elif place.kind == "text" and self._span_kind == place.text_kind and not self._blank:
             flows = {"content": self._content, "reasoning": self._reasoning}
             flow = flows.get(self._span_kind)
             if flow is not None and not (self._line_blank and place.search.bare):
                 self._flow, self._flow_from, self._stops = flow, len(flow), place.stops
 
+    def _pass_on(self, decoder: Decoder, held: list[str]) -> None:
+        """See whether `feed` can pass on pieces of a value."""
+        self._passing, passes = self._call, decoder.passes()
+        if self._passing is None or passes is None:
+            self._passing = None
+        else:
+            self._passing.passes, self._passing.held = passes, held
+
     def _leave_flow(self) -> None:
         if self._flow is not None:
             self._position += sum(map(len, self._flow[self._flow_from :]))
-        self._flow = self._direct = None
+        self._flow = self._direct = self._passing = None
 
     def _run(self, final: bool) -> None:
         self._known.clear()
@@ -1295,6 +1330,11 @@ class Parser:
         return self._call
 
     @property
+    def place(self) -> _Place:
+        """The region being read."""
+        return self._place
+
+    @property
     def argument(self) -> tuple[str, str, str]:
         """Of the value being read: the tool's name, the argument's name, the type in the markup."""
         return self.call.name, self.call.key, self.call.type
@@ -1548,7 +1588,7 @@ def _name_in_id(text: str, schemas: Mapping[str, Any] | None) -> str:
 # ==== End runtime block ====
 
 
-# ==== Begin numbers block (identical in every file that has it) ====
+# ==== Begin states block (identical in every file that has it) ====
 
 # State -> character class -> state. A number may end in a capitalised one.
 _NUMBER = {
@@ -1564,9 +1604,37 @@ _NUMBER = {
 }
 _NUMBER_CLASS = {**dict.fromkeys("123456789", "1"), **dict.fromkeys("eE", "e")}
 _NUMBER_CLASS |= {char: char for char in "0.+-"}
+_ENDED = frozenset(["comma", *filter(str.istitle, _NUMBER)])  # a value has ended, or may end here
+_PLAIN = "".join(char for char in map(chr, range(ord(" "), 127)) if char not in "\"'\\")
+_SHORT_PIECE = 16  # characters; longer ones are read by patterns
 
 
-# ==== End numbers block ====
+# What is expected inside a container: a character -> what is expected then, what it is as JSON text,
+# and what it does to the container or to a key. Under "" stand the name of the state itself and, in a
+# string that is a value, its quote.
+_State = dict[str, tuple["_State", str, str]]
+
+
+def _states(names: Iterable[str]) -> dict[str, _State]:
+    """These states, with those inside of numbers and the one behind a value."""
+    states: dict[str, _State] = {name: {} for name in ("comma", *names, *_NUMBER)}
+    for name, state in states.items():
+        state[""] = (state, name, "")
+    for name, following in _NUMBER.items():
+        for char, kind in _NUMBER_CLASS.items():
+            if kind in following:
+                _lead(states[name], char, states[following[kind]])
+    return states
+
+
+def _lead(
+    state: _State, chars: Iterable[str], target: _State, text: str | None = None, action: str = ""
+) -> None:
+    """Characters that lead to a state; as JSON text they are themselves, or this."""
+    state.update((char, (target, char if text is None else text, action)) for char in chars)
+
+
+# ==== End states block ====
 
 
 # ==== Begin JSON block (identical in every file that has it) ====
@@ -1578,33 +1646,48 @@ _SCALAR = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|true
 # The same and, unread, what shows that it ends there.
 _SCALAR_TOKEN = re.compile(rf"(?:{_SCALAR.pattern})(?=[ \t\r\n,\]}}])")
 # Escapes and what stands between them. The repetition has a limit because `re` needs memory for each round.
-_SPECIAL = re.compile(r'["\\\x00-\x1f]')  # what is no plain character of a string
-_find_special = _SPECIAL.search
 _ESCAPES_RUN = re.compile(rf'(?:{_STRING_RUN}\\["\\/bfnrt]){{0,99}}{_STRING_RUN}')
 _SIMPLE_ESCAPES = frozenset('"\\/bfnrt')
 _WORDS = {"t": "true", "f": "false", "n": "null"}
-_IN_PIECES = ("string", "key string", "word", "escape", *_NUMBER)  # what is read piece by piece
-_ENDED = frozenset(["comma", *filter(str.istitle, _NUMBER)])  # a value has ended, or may end here
-_SHORT_PIECE = 16  # characters; longer ones are read by the patterns above
+_RESTS = tuple(word[size:] for word in _WORDS.values() for size in range(1, len(word)))
+# What is read piece by piece.
+_IN_PIECES = frozenset(("string", "key string", "escape", *_RESTS, *_NUMBER))
+_VALUES, _KEYS = ("value", "value or ]"), ("key", "key or }")
 
 
-def _json_steps() -> dict[str, dict[str, str]]:
-    """What is expected -> a character -> what is expected then, where no more than that changes."""
-    rows = {expect: dict.fromkeys(_SPACE, expect) for expect in ("key", "key or }", "comma")}
-    rows[":"] = dict.fromkeys(_SPACE, ":") | {":": "value"}
-    for state, following in _NUMBER.items():
-        spaces = dict.fromkeys(_SPACE, "comma") if state in _ENDED else {}
-        digits = {c: following[kind] for c, kind in _NUMBER_CLASS.items() if kind in following}
-        rows[state] = spaces | digits
-    for expect in ("value", "value or ]"):
-        rows[expect] = dict.fromkeys(_SPACE, expect) | {'"': "string"} | rows["start"]
-    plain = [char for char in map(chr, range(ord(" "), 127)) if char not in '"\\']
-    rows["key string"] = dict.fromkeys(plain, "key string")
-    rows["string"] = dict.fromkeys(plain, "string") | {'"': "comma"}
-    return rows | {"word": {}, "escape": {}}
+def _json_states(closer: str) -> dict[str, _State]:
+    """What may be expected inside an array or an object."""
+    states = _states((*_VALUES, *_KEYS, ":", "string", "key string", "escape", *_RESTS))
+    comma, string, key = states["comma"], states["string"], states["key string"]
+    for expect in (*_VALUES, *_KEYS, ":"):
+        _lead(states[expect], _SPACE, states[expect])
+    for expect in _ENDED:
+        _lead(states[expect], _SPACE, comma)
+        _lead(states[expect], ",", states["key" if closer == "}" else "value"])
+    for expect in (*_ENDED, "value or ]" if closer == "]" else "key or }"):
+        _lead(states[expect], closer, states[expect], action="close")
+    for expect in _VALUES:
+        states[expect] |= {char: states["start"][char] for char in "-0123456789"}
+        _lead(states[expect], '"', string)
+        _lead(states[expect], "[{", states[expect], action="open")
+        for first, word in _WORDS.items():
+            _lead(states[expect], first, states[word[1:]])
+    for rest in _RESTS:
+        _lead(states[rest], rest[0], states[rest[1:]] if rest[1:] else comma)
+    _lead(string, _PLAIN + "'", string)
+    _lead(string, '"', comma)
+    escape: _State = {"": (string, "escape", "")}  # of a key, and in a code, others follow
+    _lead(string, "\\", escape)
+    _lead(escape, _SIMPLE_ESCAPES, string)
+    for expect in _KEYS:
+        _lead(states[expect], '"', key, action="key")
+    _lead(key, _PLAIN + "'", key)
+    _lead(key, '"', states[":"], action="end of key")
+    _lead(states[":"], ":", states["value"])
+    return states
 
 
-_STEPS = _json_steps()
+_IN_ARRAY, _IN_OBJECT = _json_states("]"), _json_states("}")
 
 
 def _refuse(text: str) -> Any:
@@ -1656,7 +1739,6 @@ class JsonValue:
         self._stack: list[set[str] | None] = []  # the keys of each open object, None for an array
         self._expect = "value"
         self._key: list[str] | None = None  # pieces of the key being read
-        self._word = ""  # what is left of true, false or null
         self._ahead = 0  # how much of the next text has been read already
         self._hex = 0  # digits that are left of a \u escape
 
@@ -1675,54 +1757,45 @@ class JsonValue:
                 at = self._read_string(text, at, end)
             elif self._expect in _NUMBER:
                 at = self._read_number(text, at)
-            elif self._expect in ("word", "escape"):
+            elif self._expect in _IN_PIECES:
                 at += self._take(text[at])
             else:
                 at = self._read_structure(text, at, end)
         return at
 
-    def passes(self, piece: str) -> int | None:
-        """See Decoder: None where a piece has been read, else how much of it."""
-        if self._expect == "string":
-            found = _find_special(piece)
-            if found is None:
-                return None
-            if found.group() == "\\":
-                return 0
-        if not 0 < len(piece) <= _SHORT_PIECE or not self._stack:
-            return 0
-        size = self._read_steps(piece)
-        if size == len(piece):
+    def read_piece(self, piece: str) -> str | None:
+        """See Decoder.passes: a short piece is read up to what needs a closer look."""
+        if self._expect == "string" and _find_escaped(piece) is None:
+            return piece
+        stack, key_from, size = self._stack, 0, len(piece)
+        if not stack or size > _SHORT_PIECE:
             return None
+        state = (_IN_ARRAY if stack[-1] is None else _IN_OBJECT)[self._expect]
+        try:
+            for at, char in enumerate(piece):
+                state, _, action = state[char]
+                if not action:
+                    continue
+                if action == "open":
+                    stack.append(set() if char == "{" else None)
+                    state = _IN_OBJECT["key or }"] if char == "{" else _IN_ARRAY["value or ]"]
+                elif action == "close" and len(stack) > 1:
+                    stack.pop()
+                    state = (_IN_ARRAY if stack[-1] is None else _IN_OBJECT)["comma"]
+                elif action == "key":
+                    key_from, self._key = at + 1, []
+                elif action == "close" or not self._close_key(piece[key_from:at]):
+                    size = at
+                    break
+        except KeyError:
+            size = at
+        self._expect = state[""][1]
+        if self._expect == "key string" and self._key is not None:
+            self._key.append(piece[key_from:size])
+        if size == len(piece):
+            return piece
         self._ahead = size
-        return size
-
-    def _read_steps(self, piece: str) -> int:
-        """Read a short piece up to what needs a closer look; returns how much that is."""
-        expect, stack, steps, key_from = self._expect, self._stack, _STEPS, 0
-        for at, char in enumerate(piece):
-            following = steps[expect].get(char)
-            if following is not None:
-                expect = following
-            elif char == "," and expect in _ENDED:
-                expect = "value" if stack[-1] is None else "key"
-            elif char == '"' and expect in ("key", "key or }"):
-                expect, key_from, self._key = "key string", at + 1, []
-            elif char == '"' and expect == "key string" and self._close_key(piece[key_from:at]):
-                expect = ":"
-            elif char in "{[" and expect in ("value", "value or ]"):
-                stack.append(set() if char == "{" else None)
-                expect = "key or }" if char == "{" else "value or ]"
-            elif char in "]}" and len(stack) > 1 and self._closes(char, expect):
-                stack.pop()
-                expect = "comma"
-            else:
-                piece = piece[:at]
-                break
-        if expect == "key string" and self._key is not None:
-            self._key.append(piece[key_from:])
-        self._expect = expect
-        return len(piece)
+        return None
 
     def _read_structure(self, text: str, at: int, end: int) -> int:
         """Punctuation and whole tokens, up to a token that is read piece by piece."""
@@ -1783,9 +1856,9 @@ class JsonValue:
         if self._expect == "escape":
             fits = self._take_escape(char)
         else:
-            fits = self._word.startswith(char)
-            self._word = self._word[1:]
-            if fits and not self._word:
+            fits = self._expect.startswith(char)
+            self._expect = self._expect[1:]
+            if fits and not self._expect:
                 self._close()
         self.failed = not fits
         return fits
@@ -1801,7 +1874,7 @@ class JsonValue:
             self._stack.append(None)
             self._expect = "value or ]"
         elif char in _WORDS:
-            self._word, self._expect = _WORDS[char][1:], "word"
+            self._expect = _WORDS[char][1:]
         elif char == "-" or char.isascii() and char.isdigit():
             self._expect = _NUMBER["start"][_NUMBER_CLASS[char]]
         else:
@@ -1813,7 +1886,7 @@ class JsonValue:
         self.done = not self._stack
 
     def _read_string(self, text: str, at: int, end: int) -> int:
-        found = _SPECIAL.search(text, at, end)
+        found = _find_escaped(text, at, end)
         stop = end if found is None else found.start()
         if stop < end and text[stop] == "\\":
             stop = _match_end(_ESCAPES_RUN, text, stop, end)
@@ -1837,9 +1910,9 @@ class JsonValue:
 
     def _close_key(self, text: str) -> bool:
         """A key that has been read piece by piece ends with this text."""
-        key = _string('"' + "".join(self._key or ()) + text + '"')
+        written = "".join(self._key or ()) + text
         self._key = None
-        return self._add_key(key)
+        return self._add_key(_string(f'"{written}"') if "\\" in written else written)
 
     def _add_key(self, key: str) -> bool:
         """A key that stands twice makes the object invalid."""
@@ -1905,9 +1978,9 @@ class JsonArguments(Decoder):
         self.done = value.done
         return stop
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
-        return self._value.passes
+        return self._value.read_piece
 
 
 # ==== End JSON block ====
@@ -1923,6 +1996,7 @@ _LITERAL_WORDS = {
     "false": "false",
     "null": "null",
 }
+_WORD_PARTS = frozenset(word[:size] for word in _LITERAL_WORDS for size in range(1, len(word)))
 _CLOSERS = {"[": "]", "(": ")", "{": "}"}
 _ESCAPES = {
     "n": "\n",
@@ -1948,7 +2022,6 @@ _PLAIN_STRING = re.compile(r"""(['"])([^'"\\]+)\1""")  # without escapes or quot
 # What is looked at again with every piece of text must have a limit.
 _SPACES = r"[ \t\r\n]{0,99}"
 _LONGEST_END = 399  # of what may end a string
-_ESCAPED = r'["\\\x00-\x1f]'  # in JSON
 _DEEPEST_MISSED = 9  # open containers, up to which the pattern of a missing quote is made
 
 
@@ -2014,14 +2087,13 @@ class EscapedString:
     As in Python, three quotes in a row open one that three close. Unlike there, lines may break.
     """
 
-    def __init__(self, quote: str, out: list[str]) -> None:
+    def __init__(self, quote: str, out: list[str], closing: int = 0) -> None:
         self.done = False
         self.failed = False
         self._out = out
         self._quote = quote
-        self._run = re.compile(rf"[^\\{quote}]*")
-        self._special = re.compile(rf"{_ESCAPED}|{quote}").search
-        self._closing = 0  # how many quotes close it; 0 while there have been only quotes
+        self._run = _string_run(quote)
+        self._closing = closing  # how many quotes close it; 0 while there have been only quotes
         self._quotes = 0  # in a row
         self._escape: str | None = None  # what has been read of an escape, behind the backslash
         self._high = 0  # the first half of a surrogate pair
@@ -2041,10 +2113,16 @@ class EscapedString:
                 at = self._read_run(text, at, end)
         return at
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
-        plain = self._closing and not self._quotes and self._escape is None and not self._high
-        return self._special if plain else None
+        plain = not self._quotes and self._escape is None and not self._high
+        return _passes_string(self._quote) if plain and self._closing else None
+
+    def state(self) -> str:
+        """Its state in a table, "" where it has none."""
+        if self._quotes or self._escape is not None or self._high or self._closing > 1:
+            return ""
+        return ("string" if self._closing else "opened") + self._quote
 
     def _count_quote(self) -> None:
         self._quotes += 1
@@ -2118,6 +2196,12 @@ class EscapedString:
             self._high = 0
 
 
+@lru_cache
+def _string_run(quote: str) -> re.Pattern[str]:
+    """A pattern of what is neither a quote nor an escape."""
+    return re.compile(rf"[^\\{quote}]*")
+
+
 class VerbatimString:
     """A string that nothing is escaped in, read from behind its opening quote, written as JSON text.
 
@@ -2139,7 +2223,7 @@ class VerbatimString:
         self._quote = quote
         self._follows = follows
         self._missed, self._begins = _missed_ends(missed)
-        self._special = _string_stops(quote[0], missed)
+        self._passes = _passes_string(quote[0], missed)
 
     def read(self, text: str, at: int, end: int, final: bool) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
@@ -2147,9 +2231,9 @@ class VerbatimString:
         self._out.append(_json_text(text[at:stop]))
         return stop + size
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
-        return self._special
+        return self._passes
 
     def _find_end(self, text: str, at: int, end: int, final: bool) -> tuple[int, int]:
         """Up to where text[at:end] is the string's text, and the size of its closing quote there."""
@@ -2188,10 +2272,10 @@ def _missed_ends(
 
 
 @lru_cache
-def _string_stops(first: str, missed: tuple[tuple[str, ...], ...]) -> _SearchIn:
-    """The search for any text that may end a string, and for what is escaped in JSON."""
+def _passes_string(first: str, missed: tuple[tuple[str, ...], ...] = ()) -> _ReadPiece:
+    """What passes on a piece in which no string may end, and nothing is escaped in JSON."""
     ways = "|".join([*(steps[0] for steps in missed), re.escape(first)])
-    return re.compile(f"{ways}|{_ESCAPED}").search
+    return _passing(re.compile(f"{ways}|{_ESCAPED}").search)
 
 
 class _Open:
@@ -2202,6 +2286,50 @@ class _Open:
         self.keys: set[str] = set()  # of an object, as JSON text
         self.items = 0
         self.commas = 0
+
+
+@lru_cache
+def _literal_states(quotes: tuple[str, ...]) -> dict[str, dict[str, _State]]:
+    """What may be expected inside a list, tuple or object, where strings have Python's escapes."""
+    return {closer: _states_inside(closer, quotes) for closer in _CLOSERS.values()}
+
+
+def _states_inside(closer: str, quotes: tuple[str, ...]) -> dict[str, _State]:
+    ways = ("opened", "string", "key opened", "key string")
+    names = ("item", "next item", "key", ":", "value", *_WORD_PARTS)
+    states = _states([*names, *(way + quote for way in ways for quote in quotes)])
+    for word, text in _LITERAL_WORDS.items():
+        for size in range(1, len(word) - 1):
+            _lead(states[word[:size]], word[size], states[word[: size + 1]], "")
+        _lead(states[word[:-1]], word[-1], states["comma"], text)
+    for expect, before in {"value": "", "item": "", "next item": ", "}.items():
+        for char in "-0123456789":
+            _lead(states[expect], char, states["start"][char][0], before + char)
+        for word in _LITERAL_WORDS:
+            _lead(states[expect], word[0], states[word[0]], before)
+        for quote in quotes:
+            _lead(states[expect], quote, states["opened" + quote], before + '"')
+        for opener in _CLOSERS:
+            text = before + ("{" if opener == "{" else "[")
+            _lead(states[expect], opener, states[expect], text, "open")
+    for expect in (*_ENDED, *names[:5]):
+        _lead(states[expect], _SPACE, states["comma" if expect in _ENDED else expect], "")
+    if closer != ")":  # of a tuple the commas are counted
+        for expect in _ENDED:
+            _lead(states[expect], ",", states["key" if closer == "}" else "next item"], "")
+        for expect in (*_ENDED, "key", "item", "next item"):
+            _lead(states[expect], closer, states[expect], closer, "close")
+    _lead(states[":"], ":", states["value"], ": ")
+    for quote in quotes:
+        for way in ways:
+            string = states[way.replace("opened", "string") + quote]
+            _lead(states[way + quote], _PLAIN, string, "" if way.startswith("key") else None)
+        string = states["string" + quote]
+        string[""] = (string, "string" + quote, quote)
+        _lead(string, quote, states["comma"], '"')
+        _lead(states["key"], quote, states["key opened" + quote], "", "key")
+        _lead(states["key string" + quote], quote, states["key string" + quote], "", "end of key")
+    return states
 
 
 class Literal:
@@ -2238,6 +2366,9 @@ class Literal:
         self._pieces: list[str] = []  # of a key, a word or a value without quotes
         self._number = ""
         self._waits = False  # what stands next is not clear yet
+        self._states = _literal_states(quotes) if escapes and max(map(len, quotes)) == 1 else {}
+        self._step: _State | None = None  # what is expected, while pieces are read at once
+        self._ahead = 0  # how much of the next text has been read already
 
     def take(self) -> str:
         """The JSON text that has been written since the last time."""
@@ -2247,6 +2378,9 @@ class Literal:
 
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
+        if self._step is not None:
+            self._enter(self._step[""][1])
+        at, self._ahead, self._step = at + self._ahead, 0, None
         self._waits = False
         while at < end and not self.done and not self.failed and not self._waits:
             if self._string is not None:
@@ -2265,11 +2399,95 @@ class Literal:
                     at = self._take(text, at, end)
         return at
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
+        if self._stack and self._states:
+            return self._read_piece
         if self._string is None or self._expect == "key":
             return None
         return self._string.passes()
+
+    def _read_piece(self, piece: str) -> str | None:
+        """See Decoder.passes: inside a container, a short piece up to what needs a closer look."""
+        state, states = self._step, self._states
+        if state is None:
+            state = states[self._stack[-1].closer].get(self._state())
+            if state is None:
+                return None
+        self._step, quote = state, state[""][2]
+        if quote and (text := _passes_string(quote)(piece)) is not None:
+            return text
+        stack, out, key_from, size = self._stack, "", 0, len(piece)
+        if size > _SHORT_PIECE:
+            return None
+        try:
+            for at, char in enumerate(piece):
+                state, text, action = state[char]
+                if not action:
+                    out += text
+                    continue
+                if action == "open":
+                    stack[-1].items = stack[-1].items or 1
+                    stack.append(_Open(_CLOSERS[char]))
+                    state = states[_CLOSERS[char]]["key" if char == "{" else "item"]
+                elif action == "close" and len(stack) > 1:
+                    stack.pop()
+                    state = states[stack[-1].closer]["comma"]
+                elif action == "key":
+                    key_from = at + 1
+                    self._pieces.clear()
+                else:
+                    text = "" if action == "close" else self._new_key(piece[key_from:at])
+                    if not text:
+                        size = at
+                        break
+                    state = states["}"][":"]
+                out += text
+        except KeyError:
+            size = at
+        self._step = state
+        if state[""][1].startswith("key string"):
+            self._pieces.append(piece[key_from:size])
+        if size == len(piece):
+            return out
+        self._ahead = size
+        self._out.append(out)
+        return None
+
+    def _state(self) -> str:
+        """What is expected, as a table calls it; it may have no such state."""
+        expect = self._expect
+        if isinstance(self._string, EscapedString):
+            return ("key " if expect == "key" else "") + self._string.state()
+        if expect == "item" and self._stack[-1].items:
+            return "next item"
+        parts = {"number": self._number, "word": "".join(self._pieces)}
+        return parts.get(expect, expect)
+
+    def _new_key(self, text: str) -> str:
+        """A key ends with this text: what it is as JSON text, "" where it was there before."""
+        top, key = self._stack[-1], "".join(self._pieces) + text
+        if key in top.keys:
+            return ""
+        top.keys.add(key)
+        top.items += 1
+        return f'{", " if top.items > 1 else ""}"{key}"'
+
+    def _enter(self, name: str) -> None:
+        """Go on from a state of the table."""
+        top = self._stack[-1]
+        self._string, self._expect = None, name.removeprefix("next ")
+        if top.closer != "}" and name != "item":
+            top.items = top.items or 1
+        if name in _NUMBER:
+            self._expect, self._number = "number", name
+        elif name[-1] in self._quotes:
+            is_key = name.startswith("key")
+            self._expect, out = ("key", self._pieces) if is_key else ("value", self._out)
+            self._string = EscapedString(name[-1], out, int("string" in name))
+        elif name in _WORD_PARTS:
+            self._expect = "word"
+            self._pieces[:] = [name]
 
     def _take(self, text: str, at: int, end: int) -> int:
         """What stands behind whitespace: punctuation, or the beginning of a key or value."""
@@ -2498,6 +2716,7 @@ class RawValue(Decoder):
     def __init__(self, parser: Parser) -> None:
         super().__init__(parser)
         self._schema, self._named, self._streams = _expected(parser, *parser.argument)
+        self._place = parser.place
         self._pieces: list[str] = []
         if self._streams:
             parser.call_arguments('"')
@@ -2510,9 +2729,15 @@ class RawValue(Decoder):
             self._pieces.append(text[at:end])
         return end
 
-    def passes(self) -> _SearchIn | None:
+    def passes(self) -> _ReadPiece | None:
         """See Decoder."""
-        return _SPECIAL.search if self._streams else None
+        return self._place.passes if self._streams else self._keep
+
+    def _keep(self, piece: str) -> str | None:
+        if self._place.stops(piece) is not None:
+            return None
+        self._pieces.append(piece)
+        return ""
 
     def ends(self) -> bool:
         """The value is complete."""

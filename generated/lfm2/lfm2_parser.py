@@ -239,7 +239,10 @@ def merge(deltas: Iterable[Delta]) -> Message:
 
 _SPACE = " \t\r\n"
 _BLANK = " \t"
+_ESCAPED = r'["\\\x00-\x1f]'  # in JSON
 _SearchIn = Callable[[str], object]
+_ReadPiece = Callable[[str], "str | None"]
+_find_escaped = re.compile(_ESCAPED).search
 # What has been looked for in a text: from where, up to where, and what stands there.
 _Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
 
@@ -274,12 +277,17 @@ class Decoder:
         """The text has ended: whether the call being read is complete."""
         return False
 
-    def passes(self) -> _SearchIn | None:
-        """What finds nothing in a piece that is all arguments' JSON text, and has read it then.
+    def passes(self) -> _ReadPiece | None:
+        """What reads a piece in which no value ends, and returns what is new of the arguments' JSON text.
 
-        Where it finds something, `read` must be called with the same piece.
+        Where it returns None, `read` must be called with the same piece.
         """
         return None
+
+
+def _passing(search: _SearchIn) -> _ReadPiece:
+    """What passes on, as they stand, the pieces that the search finds nothing in."""
+    return lambda piece: piece if search(piece) is None else None
 
 
 class _WholeCall(NamedTuple):
@@ -358,6 +366,12 @@ class _Place:
     def stops(self) -> _SearchIn:
         """The search which finds nothing in a piece of text that is no part of a marker."""
         return self.search.stops()
+
+    @cached_property
+    def passes(self) -> _ReadPiece:
+        """What passes on pieces that are no part of a marker, and as JSON text the same."""
+        stops = self.stops
+        return lambda text: text if stops(text) is None and _find_escaped(text) is None else None
 
     @cached_property
     def closers(self) -> _Search:
@@ -515,6 +529,10 @@ _KEY = re.compile(r"[^\n\r<>\"\x00-\x1f\x7f]*")
 _KEY_ESCAPE = re.compile("|".join(map(re.escape, KEY_ESCAPES)) or r"(?!)")
 
 
+def _pass_none(piece: str) -> None:
+    """What reads no piece at once."""
+
+
 class _Call:
     """The call in progress."""
 
@@ -528,6 +546,9 @@ class _Call:
         self.key = ""  # the one whose value is being read
         self.type = ""  # the type that the markup gives it
         self.unlisted = False  # no marker begins it, and the names that it may have are not known
+        # Of the value being read, while `feed` reads pieces of it at once.
+        self.passes: _ReadPiece = _pass_none
+        self.held: list[str] = []  # Parser's
 
 
 class Parser:
@@ -591,9 +612,9 @@ class Parser:
         self._flow: list[str] | None = None  # `feed` puts text there while `_stops` finds nothing
         self._flow_from = 0  # what comes behind that is not counted in _position yet
         self._stops: _SearchIn = _NEVER
-        self._direct: Decoder | None = None  # the same for a value
+        self._direct: Decoder | None = None  # reads what goes on here, without the buffer
         self._value_stops: _SearchIn | None = None
-        self._passes: _SearchIn | None = None  # `passes` of it
+        self._passing: _Call | None = None  # whose `passes` reads pieces of it
         self._position = 0  # characters accounted for
         self._incomplete = ""
         self._calls: list[ToolCall] = []
@@ -612,7 +633,20 @@ class Parser:
     def feed(self, chunk: str) -> list[Delta]:
         """Read a piece of text of any length; returns the changes that are now certain."""
         flow = self._flow
-        if flow is None or self._stops(chunk) is not None:
+        if flow is None:
+            call = self._passing
+            if call is None or (text := call.passes(chunk)) is None:
+                return self._feed(chunk)
+            call.held.append(chunk)
+            if not text:
+                return []
+            if self._max_arguments is not None:
+                self._limit_arguments(call, text)
+            call.arguments.append(text)
+            if call.index is None:
+                return []
+            return [_new(Delta, ("", "", call.index, None, "", text, False, ""))]
+        if self._stops(chunk) is not None:
             return self._feed(chunk)
         # Text in which nothing ends: what `_put` and `_give` do, without their calls.
         body = chunk.rstrip(_SPACE)
@@ -664,15 +698,6 @@ class Parser:
         decoder, held, stops = self._direct, self._held, self._value_stops
         if decoder is None or held is None or (stops is not None and stops(chunk) is not None):
             self._read(chunk)
-        elif self._passes is not None and self._passes(chunk) is None:
-            held.append(chunk)
-            call = self._call
-            if call is not None and call.index is not None and self._draft is None:
-                if self._max_arguments is not None:
-                    self._limit_arguments(call, chunk)
-                call.arguments.append(chunk)
-                return [_new(Delta, ("", "", call.index, None, "", chunk, False, ""))]
-            self.call_arguments(chunk)
         else:  # what `_read_data` or `_read_raw` does, without the buffer
             at = decoder.read(chunk, 0, len(chunk))
             if at < len(chunk) or decoder.done or decoder.failed or decoder.completed:
@@ -681,7 +706,7 @@ class Parser:
                 self._read("")
             else:
                 held.append(chunk)
-                self._passes = decoder.passes()
+                self._pass_on(decoder, held)
         out, self._out = self._out, []
         return out
 
@@ -704,18 +729,28 @@ class Parser:
         if self._buffer or self._skip or self._draft is not None:
             return
         if self._decoder is not None:
-            self._direct, self._passes = self._decoder, self._decoder.passes()
-            self._value_stops = place.stops if place.kind == "raw" else None
+            if self._held is not None:
+                self._direct = self._decoder
+                self._value_stops = place.stops if place.kind == "raw" else None
+                self._pass_on(self._decoder, self._held)
         elif place.kind == "text" and self._span_kind == place.text_kind and not self._blank:
             flows = {"content": self._content, "reasoning": self._reasoning}
             flow = flows.get(self._span_kind)
             if flow is not None and not (self._line_blank and place.search.bare):
                 self._flow, self._flow_from, self._stops = flow, len(flow), place.stops
 
+    def _pass_on(self, decoder: Decoder, held: list[str]) -> None:
+        """See whether `feed` can pass on pieces of a value."""
+        self._passing, passes = self._call, decoder.passes()
+        if self._passing is None or passes is None:
+            self._passing = None
+        else:
+            self._passing.passes, self._passing.held = passes, held
+
     def _leave_flow(self) -> None:
         if self._flow is not None:
             self._position += sum(map(len, self._flow[self._flow_from :]))
-        self._flow = self._direct = None
+        self._flow = self._direct = self._passing = None
 
     def _run(self, final: bool) -> None:
         self._known.clear()
@@ -1225,6 +1260,11 @@ class Parser:
         if self._call is None:
             self._call = _Call()
         return self._call
+
+    @property
+    def place(self) -> _Place:
+        """The region being read."""
+        return self._place
 
     @property
     def argument(self) -> tuple[str, str, str]:
