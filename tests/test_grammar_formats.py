@@ -451,6 +451,7 @@ def test_lists_in_markup_as_python_writes_them(in_python: bool) -> None:
         "sure": {"const": True},
         "items": {"type": "array", "items": {"enum": values}},
         "words": {"type": "array"},
+        "short": {"type": "array", "items": {"type": "string", "maxLength": 9}},
     }
     tool = {"name": "f", "parameters": {"type": "object", "properties": properties}}
     grammar = lower(analysis, tools=[{"type": "function", "function": tool}])
@@ -470,6 +471,8 @@ def test_lists_in_markup_as_python_writes_them(in_python: bool) -> None:
         for quote in "'\"":
             text = f"[{quote}</parameter> </function></tool_call>{quote}]"
             assert not accepts(response("words", text)), engine
+        assert accepts(response("short", '["a>"]')), engine
+        assert not accepts(response("short", '["</"]')), engine
         assert not accepts(response("items", "['its']")), engine
         assert accepts(response("sure", "True")), engine
         assert accepts(response("sure", "true")), engine

@@ -169,6 +169,15 @@ def test_long_markers_are_no_deep_groups() -> None:
         assert thru.fullmatch(marker[:cut] + marker)
 
 
+def test_strings_do_not_end_inside_of_stops() -> None:
+    """A string's quote and what follows it may be the rest of a stop."""
+    inside = re.compile(regex(until.string_regex(StringText((('<a b="', Word(chars(","))),))), {}))
+    for text in ("<a b=", "x<a b="):
+        assert not inside.fullmatch(text)
+    for text in ("<a b", '<a b=\\"', "<a b= ", ""):
+        assert inside.fullmatch(text)
+
+
 def test_lines() -> None:
     for stops in ([("\n", "{")], [("\n", "{"), ("<|a",)], [("\n", "["), ("<<",), ("a",)]):
         shown = re.compile("|".join(r"[ \t\r\n]*".join(map(re.escape, stop)) for stop in stops))

@@ -230,8 +230,14 @@ class Syntax:
 
     def string_of(self, name: str, body: Expr) -> Expr:
         """A string whose characters, before quoting and escaping, are those of `body`."""
+        body = self._without_stops(body)
         quoted = (seq(quote, self._spelled(body, quote), quote) for quote in self.literals.quotes)
         return self.builder.token(name, alt(*quoted))
+
+    def _without_stops(self, body: Expr) -> Expr:
+        """An expression of characters, of which no class holds what a stop begins with."""
+        firsts = dict.fromkeys(stop[0][0] for stop in self.string_stops if isinstance(stop[0], str))
+        return spelled(body, {}, [(first, first) for first in firsts]) if firsts else body
 
     def key(self, text: str) -> Expr:
         """A given key with its colon."""
@@ -250,7 +256,7 @@ class Syntax:
 
     def other_member(self, name: str, keys: Sequence[str], value: Expr) -> Expr:
         """A member with any key except these; such a key is written without escapes."""
-        body = other_than(keys, KEY_CHAR)
+        body = self._without_stops(other_than(keys, KEY_CHAR))
         spelled = [] if self.literals.quoted_keys else [body]
         if self._may_quote_keys():
             spelled += [seq(quote, body, quote) for quote in self.literals.quotes]

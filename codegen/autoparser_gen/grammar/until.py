@@ -211,6 +211,7 @@ class StringAutomaton:
         self._escapes = _PYTHON_ESCAPES if text.is_python else _JSON_ESCAPES
         # Not every chat template escapes tabs as Python does.
         controls = {chr(code) for code in range(32)} - ({"\t"} if text.is_python else set())
+        self._quote = text.quote
         self._never_plain = {text.quote, "\\", *controls}
         self._states: list[tuple[int, str]] = [(0, "")]
         numbers = {self._states[0]: 0}
@@ -234,8 +235,11 @@ class StringAutomaton:
         return self._edges[state]
 
     def accepts(self, state: int) -> bool:
-        """Whether the string may end here: not inside of an escape."""
-        return not self._states[state][1]
+        """Whether the string may end here: not in an escape, nor where its quote is part of a stop."""
+        read, escape = self._states[state]
+        return not escape and self._stops.step(read, self._quote) == self._stops.step(
+            0, self._quote
+        )
 
     def _following(self, state: int, escape: str) -> Iterator[tuple[tuple[int, str], CharClass]]:
         stops = self._stops
