@@ -310,6 +310,13 @@ TEMPLATES = {
     "a wrapper of content that is always written": chat(
         REASONING + "<a>" + CONTENT + "</a>" + calls("<c>" + JSON_CALL + "</c>")
     ),
+    "names in the first line of a message": (
+        "{%- for m in messages -%}"
+        "{%- if m.content or m.role != 'assistant' -%}<{{ m.role }}>"
+        "{{ '\n' + m.content }}{%- endif -%}"
+        + calls("<assistant>{{ c.name + '\n' + c.arguments | tojson }}")
+        + "{%- endfor -%}{%- if add_generation_prompt -%}<assistant>{%- endif -%}"
+    ),
 }
 
 # Calls that no parser can be made for, and what the note says.

@@ -6,6 +6,7 @@ import re
 
 from autoparser_gen.analysis.conventions import CONSTRAIN
 from autoparser_gen.analysis.model import Analysis, Headers
+from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.calls import CallRules
 from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Lit, Ref, alt, many, opt, seq, text
 from autoparser_gen.grammar.markup import Kind, Marker, Part, core, marker_token, markup
@@ -40,7 +41,7 @@ class Messages:
             if word and not (name == "preamble" and calls_required):
                 before.append(self._message(name, word))
         last: list[Expr] = []
-        if headers.content and not calls_required:
+        if (headers.content or headers.content_has_no_word) and not calls_required:
             last.append(self._last_content())
         if self.call_rules is not None:
             last.append(self.calls())
@@ -50,6 +51,10 @@ class Messages:
         """Calls, each a message of its own; the first from the trigger on, if `lazy`."""
         rules = self.call_rules
         assert rules is not None
+        if lazy and self.headers.content_has_no_word:
+            raise GrammarError(
+                "no marker begins the first call, so that nothing triggers a grammar."
+            )
         call = self._call(rules) if rules.parallel or not lazy else EMPTY
         more = many(seq(self._next(), call)) if rules.parallel else EMPTY
         if lazy:

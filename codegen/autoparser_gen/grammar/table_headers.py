@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from autoparser_gen.analysis.model import Analysis, Headers, ToolMode
+from autoparser_gen.analysis.model import Headers, ToolMode
 from autoparser_gen.emit.skeletons.tables import Go, Region
 from autoparser_gen.grammar.table_builder import Builder, Rows
 from autoparser_gen.grammar.table_calls import Calls
@@ -110,14 +110,10 @@ def _settings(build: Builder, headers: Headers) -> None:
         ROLE=_marker_and_role(headers)[1],
         CHANNEL=headers.channel.strip(_SPACE),
         HEADER_END=headers.end,
-        HEADER_WORDS={word: row for word, row in words.items() if word},
+        HEADER_WORDS={
+            word: row for word, row in words.items() if word or headers.content_has_no_word
+        },
         RECIPIENT=headers.recipient.strip(_SPACE),
         NAMESPACE=headers.namespace,
     )
     build.settings.setdefault("NAME_IN_HEADER", False)
-
-
-def has_messages(analysis: Analysis) -> bool:
-    """Whether the turn is read by the words of its messages' headers."""
-    headers = analysis.headers
-    return headers is not None and bool(headers.end and (headers.content or headers.reasoning))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 from autoparser_gen.emit.skeletons.regions import _SPACE, Decoder
-from autoparser_gen.emit.skeletons.runtime import _NAME, Parser
+from autoparser_gen.emit.skeletons.runtime import _NAME, Parser, _past_space
 
 CHANNEL = "<channel>"
 HEADER_START = "<begin>"
@@ -18,6 +19,8 @@ NAME_IN_HEADER = True
 
 # ==== Begin headers block (identical in every file that has it) ====
 
+_NO_WORD = "" in HEADER_WORDS  # nothing but the line that it is in marks a function's name
+_WORD_NAME = re.compile(r"[\w.-]+")  # so names are words then, as far as is known
 _LONGEST_HEADER = 399  # it is looked at again with every piece of text
 _SIGNS = tuple(filter(None, (CHANNEL, RECIPIENT)))  # what a header is known by
 _BEGUN_ENDS = [re.escape(HEADER_END[:size]) for size in range(len(HEADER_END) - 1, 0, -1)]
@@ -47,8 +50,15 @@ class Header(Decoder):
         if self.failed or stop < 0:
             return at if self.failed else end
         self.failed = not self._decide()
+        stop += len(HEADER_END)
+        if _NO_WORD and self.row == "call":  # or the first line of some text
+            stop = _past_space(text, stop, min(end, limit))
+            if stop == end < limit:
+                self._text = ""
+                return start
+            self.failed = self.failed or stop == limit or text[stop] != "{"
         self.done = not self.failed
-        return stop + len(HEADER_END)
+        return stop
 
     def ends(self) -> bool:
         """The text has ended: whether this is a header that was cut off, rather than text."""
@@ -71,12 +81,15 @@ class Header(Decoder):
             self._text.rpartition(CHANNEL)[2].split() if CHANNEL and CHANNEL in self._text else ()
         )
         row = HEADER_WORDS.get(_word(channel[0]), "") if channel else ""
+        schemas = self._parser.schemas
         recipients = self._text.split(RECIPIENT)[1:] if RECIPIENT else [self._word_alone()]
         for recipient in map(_word, recipients):
             name = recipient.removeprefix(NAMESPACE)
             if recipient in HEADER_WORDS:
                 row = HEADER_WORDS[recipient]
-            elif name != recipient or not NAMESPACE or name in (self._parser.schemas or ()):
+            elif _NO_WORD and not _may_be_called(name, schemas):
+                row = ""
+            elif name != recipient or not NAMESPACE or name in (schemas or ()):
                 row = "call"
                 if NAME_IN_HEADER:
                     self.name = name
@@ -95,6 +108,11 @@ class Header(Decoder):
 def _word(text: str) -> str:
     """A word of a header: up to a space or the next marker."""
     return re.split(r"[\s<]", text, maxsplit=1)[0]
+
+
+def _may_be_called(name: str, schemas: Container[str] | None) -> bool:
+    """Whether a line that may as well be text can be a function's name."""
+    return _WORD_NAME.fullmatch(name) is not None if schemas is None else name in schemas
 
 
 def _is_name(text: str) -> bool:
