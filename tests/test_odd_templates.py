@@ -64,6 +64,7 @@ def test_verified_but_for_what_is_not_rendered(name: str) -> None:
 CALL = '{"name": "f", "arguments": {"x": 1}}'
 ONE, TWO = [("f", {"x": 1})], [("f", {"x": 1})] * 2
 
+BEGUN = "a header that the prompt begins"
 NAME_FIRST = "names in the first line of a message"
 
 # (format, output, content, reasoning, calls)
@@ -256,6 +257,11 @@ OUTPUTS = [
     ),
     ("a bracket in front of each call", f"So [1] {CALL}", f"So [1] {CALL}", "", []),
     ("reasoning behind calls", f"Hm\n</r>\n<c>{CALL}</c>", "", "Hm", ONE),
+    (BEGUN, "all\n<is>So<end>", "So", "", []),
+    (BEGUN, 'f\n<is>{"x": 1}\n<by>assistant\n<to>f\n<is>{"x": 1}<end>', "", "", TWO),
+    (BEGUN, 'all\n<is>So\n<by>assistant\n<to>f\n<is>{"x": 1}', "So", "", ONE),
+    (BEGUN, 'f\n<is>{"x": 1}\n<by>assistant\n<to>all\n<is>So', "So", "", ONE),
+    (BEGUN, "a\nb", "a\nb", "", []),
     (NAME_FIRST, "\nSo", "So", "", []),
     (NAME_FIRST, 'f\n{"x": 1}', "", "", ONE),
     (NAME_FIRST, '\nSo<assistant>f\n{"x": 1}<assistant>f\n {"x": 1}', "So", "", TWO),
@@ -291,6 +297,23 @@ def test_tags_of_other_names_are_text(text: str) -> None:
     assert module.parse(text, tools=TOOLS, strict=True).content == text
     deltas = deltas_of(module.Parser(tools=TOOLS), text)
     assert all(delta.index is None for delta in deltas)
+
+
+@pytest.mark.parametrize("written", ["", "f\n<is>{}"])
+@pytest.mark.parametrize("held", ["", "<to>", "<to>f", "<to>f\n<i"])
+def test_a_header_that_the_prompt_begins_is_no_part_of_the_text(written: str, held: str) -> None:
+    module = generate(BEGUN).module
+    whole = f"<to>{written}"
+    text = whole.removeprefix(held) if written else ""
+    prompt = f"<by>assistant\n{held}"
+    message = module.parse(text, prompt=prompt, strict=True)
+    assert [call.name for call in message.tool_calls] == (["f"] if written else [])
+    assert (message.content, message.incomplete) == ("", "")
+    spans = module.spans(text, prompt=prompt)
+    assert "".join(text[start:end] for _, start, end in spans) == text
+    for pieces in usual_splits(text):
+        assert module.merge(deltas_of(module.Parser(prompt=prompt), pieces)) == message
+    assert module.parse("f\n<i", prompt="<by>assistant\n<to>").incomplete == "f\n<i"
 
 
 @pytest.mark.parametrize("tools", [TOOLS, []])

@@ -11,7 +11,7 @@ from autoparser_gen.grammar.calls import CallRules
 from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Lit, Ref, alt, many, opt, seq, text
 from autoparser_gen.grammar.markup import Kind, Marker, Part, core, marker_token, markup
 from autoparser_gen.grammar.request import Tool
-from autoparser_gen.grammar.syntax import GAP, NAME_CHAR
+from autoparser_gen.grammar.syntax import GAP, NAME_CHAR, margin
 from autoparser_gen.grammar.words import other_than
 
 
@@ -88,7 +88,7 @@ class Messages:
     def _header(self, word: str) -> Expr:
         """The rest of a header, from where the generation prompt leaves off."""
         headers = self.headers
-        before = headers.channel or headers.recipient
+        before = self._not_held(headers.channel or headers.recipient)
         return seq(_optional_space(before), core(before), word, headers.end)
 
     def _next(self) -> Expr:
@@ -98,7 +98,21 @@ class Messages:
             glue.partition(start)[0] for glue in self.analysis.joints.values() if start in glue
         ]
         spaced = any(end and glue != glue.rstrip() and core(glue).endswith(end) for glue in before)
-        return self.builder.token("next-message", seq(end, opt(GAP) if spaced else EMPTY, start))
+        leads = any(not end and glue and not core(glue) for glue in before)
+        first = opt(margin(self.builder)) if leads else EMPTY
+        held = self._held()
+        rest = seq(opt(margin(self.builder)), held) if held else EMPTY
+        parts = (first, end, opt(GAP) if spaced else EMPTY, start, rest)
+        return self.builder.token("next-message", seq(*parts))
+
+    def _held(self) -> str:
+        """What the generation prompt holds of the first message's header, behind what begins it."""
+        start = core(self.headers.start)
+        return core(self.analysis.generation_prompts.default.rpartition(start)[2])
+
+    def _not_held(self, marker: str) -> str:
+        """A header's first marker, or "" where the prompt or what begins a message holds it."""
+        return "" if core(marker) == self._held() else marker
 
     def _start_marker(self) -> str:
         """What begins a message, without the word for the role behind it."""
@@ -151,9 +165,8 @@ class Messages:
     def _call_header(self, name: Expr) -> Expr:
         """The header of a call, in the order of history and in that of generations."""
         headers = self.headers
-        recipient = seq(
-            _optional_space(headers.recipient), core(headers.recipient), headers.namespace, name
-        )
+        before = self._not_held(headers.recipient)
+        recipient = seq(_optional_space(before), core(before), headers.namespace, name)
         if not headers.channel and (core(headers.recipient) or isinstance(name, Ref)):
             # With its end, so that a lexer does not take part of another header for a name; whole,
             # since one that never goes back has to read all headers side by side.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from autoparser_gen.analysis.model import Headers, ToolMode
+from autoparser_gen.analysis.model import Analysis, Headers, ToolMode
 from autoparser_gen.emit.skeletons.tables import Go, Region
 from autoparser_gen.grammar.table_builder import Builder, Rows
 from autoparser_gen.grammar.table_calls import Calls
@@ -29,6 +29,8 @@ def lay_out_messages(build: Builder, headers: Headers) -> str:
         calls = Calls(build, [])
         calls.after = "next_message" if headers.message_end else "content"
         rows["call"] = _body(calls, headers, between)
+    if not headers.message_end and _space_between(analysis, headers):
+        rows = {row: go._replace(before=True) for row, go in rows.items()}
     build.region("header", Region("data", "header", otherwise="back"), rows)
     build.decoders["header"] = "Header"
     _settings(build, headers)
@@ -46,6 +48,13 @@ def _between_messages(build: Builder, headers: Headers, texts: list[str]) -> Row
     for region in texts:
         build.transitions[region].update(rows)
     return rows
+
+
+def _space_between(analysis: Analysis, headers: Headers) -> bool:
+    """Whether whitespace alone stands between two messages."""
+    start = headers.start.strip(_SPACE)
+    before = [glue.partition(start)[0] for glue in analysis.joints.values() if start in glue]
+    return any(glue and not glue.strip(_SPACE) for glue in before)
 
 
 def _body(calls: Calls, headers: Headers, between: Rows) -> Go:

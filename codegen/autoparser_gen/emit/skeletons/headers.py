@@ -42,27 +42,29 @@ class Header(Decoder):
 
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
-        start = at - len(self._text)
-        limit = start + _LONGEST_HEADER + len(HEADER_END)
-        stop = text.find(HEADER_END, max(start, at - len(HEADER_END) + 1), min(end, limit))
-        self._text = text[start : stop if stop >= 0 else min(end, limit)]
-        self.failed = not self._begins_well() or (stop < 0 and end >= limit)
+        before = len(self.begun)
+        start = at - (len(self._text) - before)
+        limit = before + end - start  # into `head`; beyond it there is no text yet
+        head = self.begun + text[start : min(end, start + _LONGEST_HEADER + len(HEADER_END))]
+        stop = head.find(HEADER_END, max(0, before + at - start - len(HEADER_END) + 1))
+        self._text = head[:stop] if stop >= 0 else head
+        self.failed = not self._begins_well() or (stop < 0 and len(head) < limit)
         if self.failed or stop < 0:
             return at if self.failed else end
         self.failed = not self._decide()
         stop += len(HEADER_END)
         if _NO_WORD and self.row == "call":  # or the first line of some text
-            stop = _past_space(text, stop, min(end, limit))
-            if stop == end < limit:
-                self._text = ""
+            stop = _past_space(head, stop, len(head))
+            if stop == limit:
+                self._text = self.begun
                 return start
-            self.failed = self.failed or stop == limit or text[stop] != "{"
+            self.failed = self.failed or head[stop : stop + 1] != "{"
         self.done = not self.failed
-        return stop
+        return start + stop - before
 
     def ends(self) -> bool:
         """The text has ended: whether this is a header that was cut off, rather than text."""
-        return any(sign in self._text for sign in _SIGNS)
+        return self._text != self.begun and any(sign in self._text for sign in _SIGNS)
 
     def _begins_well(self) -> bool:
         """Whether the text so far may become a header."""
