@@ -310,6 +310,20 @@ TEMPLATES = {
     "a wrapper of content that is always written": chat(
         REASONING + "<a>" + CONTENT + "</a>" + calls("<c>" + JSON_CALL + "</c>")
     ),
+    "a header that the prompt begins": (
+        "{%- for m in messages -%}{%- if m.content -%}<by>{{ m.role }}~<to>all~<is>{{ m.content }}"
+        "{%- if m.role != 'assistant' or m.tool_calls -%}~{%- endif -%}{%- endif -%}"
+        + calls("<by>assistant~<to>{{ c.name }}~<is>{{ c.arguments | tojson }}", between="~")
+        + "{%- if m.role == 'assistant' -%}<end>~{%- endif -%}{%- endfor -%}"
+        "{%- if add_generation_prompt -%}<by>assistant~<to>{%- endif -%}"
+    ).replace("~", "{{ '\\n' }}"),
+    "names in the first line of a message": (
+        "{%- for m in messages -%}"
+        "{%- if m.content or m.role != 'assistant' -%}<{{ m.role }}>"
+        "{{ '\n' + m.content }}{%- endif -%}"
+        + calls("<assistant>{{ c.name + '\n' + c.arguments | tojson }}")
+        + "{%- endfor -%}{%- if add_generation_prompt -%}<assistant>{%- endif -%}"
+    ),
 }
 
 # Calls that no parser can be made for, and what the note says.

@@ -15,6 +15,7 @@ from splits import usual_splits
 from autoparser_gen import verify
 from autoparser_gen.analysis import Analysis, analyze
 from autoparser_gen.chat_template import ChatTemplate, Renderer
+from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.lower import lower
 from autoparser_gen.probe import Prober
 from autoparser_gen.targets import TARGETS, Draft
@@ -62,6 +63,9 @@ def test_verified_but_for_what_is_not_rendered(name: str) -> None:
 
 CALL = '{"name": "f", "arguments": {"x": 1}}'
 ONE, TWO = [("f", {"x": 1})], [("f", {"x": 1})] * 2
+
+BEGUN = "a header that the prompt begins"
+NAME_FIRST = "names in the first line of a message"
 
 # (format, output, content, reasoning, calls)
 OUTPUTS = [
@@ -253,6 +257,22 @@ OUTPUTS = [
     ),
     ("a bracket in front of each call", f"So [1] {CALL}", f"So [1] {CALL}", "", []),
     ("reasoning behind calls", f"Hm\n</r>\n<c>{CALL}</c>", "", "Hm", ONE),
+    (BEGUN, "all\n<is>So<end>", "So", "", []),
+    (BEGUN, 'f\n<is>{"x": 1}\n<by>assistant\n<to>f\n<is>{"x": 1}<end>', "", "", TWO),
+    (BEGUN, 'all\n<is>So\n<by>assistant\n<to>f\n<is>{"x": 1}', "So", "", ONE),
+    (BEGUN, 'f\n<is>{"x": 1}\n<by>assistant\n<to>all\n<is>So', "So", "", ONE),
+    (BEGUN, "a\nb", "a\nb", "", []),
+    (NAME_FIRST, "\nSo", "So", "", []),
+    (NAME_FIRST, 'f\n{"x": 1}', "", "", ONE),
+    (NAME_FIRST, '\nSo<assistant>f\n{"x": 1}<assistant>f\n {"x": 1}', "So", "", TWO),
+    (NAME_FIRST, 'f\n{"x": 1}<assistant>\nSo', "So", "", ONE),
+    (NAME_FIRST, "It rains.\nMore", "It rains.\nMore", "", []),
+    (NAME_FIRST, "Yes\nMore", "Yes\nMore", "", []),
+    (NAME_FIRST, "Yes\n", "Yes\n", "", []),
+    (NAME_FIRST, "Yes\n{1}", "Yes\n{1}", "", []),
+    (NAME_FIRST, 'So:\n{"x": 1}', 'So:\n{"x": 1}', "", []),
+    (NAME_FIRST, "Yes\n" + " " * 500 + "{}", "Yes\n" + " " * 500 + "{}", "", []),
+    (NAME_FIRST, "\nA<assistant>B c\nD", "A<assistant>B c\nD", "", []),
 ]
 
 
@@ -277,6 +297,39 @@ def test_tags_of_other_names_are_text(text: str) -> None:
     assert module.parse(text, tools=TOOLS, strict=True).content == text
     deltas = deltas_of(module.Parser(tools=TOOLS), text)
     assert all(delta.index is None for delta in deltas)
+
+
+@pytest.mark.parametrize("written", ["", "f\n<is>{}"])
+@pytest.mark.parametrize("held", ["", "<to>", "<to>f", "<to>f\n<i"])
+def test_a_header_that_the_prompt_begins_is_no_part_of_the_text(written: str, held: str) -> None:
+    module = generate(BEGUN).module
+    whole = f"<to>{written}"
+    text = whole.removeprefix(held) if written else ""
+    prompt = f"<by>assistant\n{held}"
+    message = module.parse(text, prompt=prompt, strict=True)
+    assert [call.name for call in message.tool_calls] == (["f"] if written else [])
+    assert (message.content, message.incomplete) == ("", "")
+    spans = module.spans(text, prompt=prompt)
+    assert "".join(text[start:end] for _, start, end in spans) == text
+    for pieces in usual_splits(text):
+        assert module.merge(deltas_of(module.Parser(prompt=prompt), pieces)) == message
+    assert module.parse("f\n<i", prompt="<by>assistant\n<to>").incomplete == "f\n<i"
+
+
+@pytest.mark.parametrize("tools", [TOOLS, []])
+def test_a_first_line_names_a_tool_of_the_request(tools: list[dict[str, object]]) -> None:
+    module = generate(NAME_FIRST).module
+    text, calls = ('f\n{"x": 1}', [module.ToolCall("f", '{"x": 1}')])
+    message = module.parse(text, tools=tools)
+    assert message.tool_calls == (calls if tools else [])
+    assert message.content == ("" if tools else text)
+    assert module.parse('g\n{"x": 1}', tools=tools, strict=True).content == 'g\n{"x": 1}'
+    assert module.parse('f\n{"x"', tools=TOOLS).incomplete == 'f\n{"x"'
+
+
+def test_nothing_triggers_a_grammar_of_calls_in_first_lines() -> None:
+    with pytest.raises(GrammarError, match="no marker begins the first call"):
+        lower(generate(NAME_FIRST).analysis, lazy=True)
 
 
 def test_equal_markers_that_the_prompt_closes() -> None:

@@ -42,7 +42,7 @@ def _analyze(study: Study) -> Analysis:
     reasoning = analyze_reasoning(study)  # R1 to R3
     end = find_end_of_turn(study)
     content = analyze_content(study, reasoning, end)  # C1
-    headers = find_headers(study, content, end.text)
+    headers = find_headers(study, reasoning, content, end.text)
     calls = analyze_tools(study, Known(reasoning, content, headers, end))  # T1 to T7
     prompts = find_generation_prompts(study, reasoning)
     chat_template = study.prober.renderer.chat_template

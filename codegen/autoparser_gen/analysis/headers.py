@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from autoparser_gen.analysis.layout import Layout
 from autoparser_gen.analysis.marks import MARKER
-from autoparser_gen.analysis.model import Content, Headers
+from autoparser_gen.analysis.model import Content, Headers, Reasoning, ReasoningMode
 from autoparser_gen.analysis.study import Study
 from autoparser_gen.probe import needles
 from autoparser_gen.probe.glue import common_prefix
@@ -20,7 +20,9 @@ _JOINTS = (
 )
 
 
-def find_headers(study: Study, content: Content, end_of_turn: str) -> Headers | None:
+def find_headers(
+    study: Study, reasoning: Reasoning, content: Content, end_of_turn: str
+) -> Headers | None:
     """The words of message headers, where a turn holds several messages."""
     header = study.header.strip()
     for pair, parts in _JOINTS:
@@ -35,7 +37,7 @@ def find_headers(study: Study, content: Content, end_of_turn: str) -> Headers | 
             if named is None:
                 return found
             return replace(found, end=named.end, recipient=named.start, content=named.content)
-    return _named_like_a_call(study, content)
+    return _named_like_a_call(study, content) or _named_behind_header(study, reasoning, content)
 
 
 def _words(study: Study, found: Headers) -> Headers:
@@ -46,6 +48,8 @@ def _words(study: Study, found: Headers) -> Headers:
         return found
     end = _last_marker(reasoning)
     if not end or _last_marker(content) != end or end in (reasoning, content):
+        return found
+    if reasoning == content:  # no word tells them apart
         return found
     words = [text[: -len(end)] for text in (reasoning, content)]
     markers = [marker[0] if (marker := MARKER.match(word)) else "" for word in words]
@@ -114,3 +118,23 @@ def _named_like_a_call(study: Study, content: Content) -> Headers | None:
         return None
     study.found("headers.start", "content / a call: a word in the name's place")
     return Headers(start=opener, end=behind, content=word)
+
+
+def _named_behind_header(study: Study, reasoning: Reasoning, content: Content) -> Headers | None:
+    """Calls that repeat the turn's header with a function's name in its first line.
+
+    Content leaves that line empty.
+    """
+    call, header = study.layout(calls=1), study.header.strip()
+    if call is None or not header or content.start or reasoning.mode is not ReasoningMode.NONE:
+        return None
+    span, joint = call.calls[0], study.glue("call_to_call", calls=2)
+    name = needles.FUNCTIONS[0]
+    if span.value is None or span.start or not call.text.startswith(name) or joint is None:
+        return None
+    behind = call.text[len(name) : span.value.start]
+    empty = study.glue("prompt_to_content", content=True)
+    if joint.strip() != header or "\n" not in behind or behind.strip() or empty != behind:
+        return None
+    study.found("headers.start", "content / a call: no word in the name's place")
+    return Headers(start=header, end=behind)

@@ -222,7 +222,7 @@ class Headers:
     closes a message's header; the words between them say what the message is (convention
     "words-in-headers"). Where only `start` and `message_end` are set, ordinary markers follow the
     header. Where `message_end` is empty, `start` opens every message and the word behind it is a
-    function's name or `content`.
+    function's name or `content`, which may be no word at all.
     """
 
     start: str = ""
@@ -235,6 +235,11 @@ class Headers:
     recipient: str = ""  # before a recipient, such as " to="
     namespace: str = ""  # before a function's name in a recipient, such as "functions."
     content_type: str = ""  # between recipient or channel and the header's end, such as " json"
+
+    @property
+    def content_has_no_word(self) -> bool:
+        """Whether a header that names no function opens content."""
+        return bool(self.end) and not (self.content or self.reasoning)
 
 
 @dataclass(frozen=True)

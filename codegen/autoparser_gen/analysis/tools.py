@@ -59,21 +59,22 @@ def analyze_tools(study: Study, known: Known) -> ToolFindings:
         tools = analyze_json_native(study, layout, form, cut)
     else:
         tools = analyze_markup(study, layout, form, cut, known.headers)
-    problem = _unreadable(study, tools)
+    problem = _unreadable(study, tools, known.headers)
     if problem:
         study.note(f"calls are read as content: {problem}, as in {layout.text!r}")
         return ToolFindings(Tools())
     return ToolFindings(tools, end_after_calls)
 
 
-def _unreadable(study: Study, tools: Tools) -> str:
+def _unreadable(study: Study, tools: Tools, headers: Headers | None) -> str:
     """Why no parser can be made of the calls that were found, or "" where one can."""
     form, marks = tools.format, tools.arguments
     if form.mode is ToolMode.JSON_NATIVE and not (form.args_field or form.fun_name_is_key):
         return "they are JSON, but their arguments are not a JSON object in it"
     opener = form.per_call_start + tools.function.name_prefix + tools.call_id.prefix
     named = form.mode in (ToolMode.TAG_WITH_JSON, ToolMode.TAG_WITH_TAGGED)
-    if named and not opener.strip():
+    in_header = headers is not None and headers.content_has_no_word
+    if named and not opener.strip() and not in_header:
         return "no marker begins a call's name"
     if named and SAME_NAME in form.section_end:
         return "what closes all calls holds a function's name"

@@ -7,6 +7,7 @@ from autoparser_gen.analysis.model import (
     Analysis,
     Arguments,
     ContentMode,
+    Headers,
     LiteralSyntax,
     ReasoningMode,
     ToolMode,
@@ -26,11 +27,23 @@ def describe(analysis: Analysis) -> list[str]:
     lines.append(f"turn      : {' '.join(parts)}")
     if reasoning.mode is not ReasoningMode.NONE:
         lines.append(f"reasoning : {_sequence(reasoning.start, 'TEXT', reasoning.end)}")
+    if analysis.headers is not None and analysis.headers.content_has_no_word:
+        return lines + _messages(analysis.headers, has_calls=len(parts) > 1)
     if content.mode is ContentMode.PLAIN:
         lines.append("content   : TEXT")
     else:
         lines.append(f"content   : {_sequence(content.start, 'TEXT', content.end)}")
     return lines + _calls(analysis)
+
+
+def _messages(headers: Headers, has_calls: bool) -> list[str]:
+    """Messages whose first line is a function's name, or empty; the prompt opens the first one."""
+    start, end = json_text(headers.start), json_text(headers.end)
+    lines = [f"content   : {end} TEXT"]
+    if has_calls:
+        lines[0] += f" [{start}]"
+        lines += [f"calls     : call ({start} call)*", f"call      : NAME {end} ARGUMENTS"]
+    return lines
 
 
 def _calls(analysis: Analysis) -> list[str]:

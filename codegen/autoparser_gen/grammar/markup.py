@@ -49,7 +49,7 @@ class Part:
 def has_messages(analysis: Analysis) -> bool:
     """Whether the turn is read by the words of its messages' headers."""
     headers = analysis.headers
-    return headers is not None and bool(headers.end and (headers.content or headers.reasoning))
+    return headers is not None and bool(headers.end)
 
 
 def says_call(marker: str) -> bool:

@@ -6,11 +6,12 @@ import re
 
 from autoparser_gen.analysis.conventions import CONSTRAIN
 from autoparser_gen.analysis.model import Analysis, Headers
+from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.calls import CallRules
 from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Lit, Ref, alt, many, opt, seq, text
 from autoparser_gen.grammar.markup import Kind, Marker, Part, core, marker_token, markup
 from autoparser_gen.grammar.request import Tool
-from autoparser_gen.grammar.syntax import GAP, NAME_CHAR
+from autoparser_gen.grammar.syntax import GAP, NAME_CHAR, margin
 from autoparser_gen.grammar.words import other_than
 
 
@@ -40,7 +41,7 @@ class Messages:
             if word and not (name == "preamble" and calls_required):
                 before.append(self._message(name, word))
         last: list[Expr] = []
-        if headers.content and not calls_required:
+        if (headers.content or headers.content_has_no_word) and not calls_required:
             last.append(self._last_content())
         if self.call_rules is not None:
             last.append(self.calls())
@@ -50,6 +51,10 @@ class Messages:
         """Calls, each a message of its own; the first from the trigger on, if `lazy`."""
         rules = self.call_rules
         assert rules is not None
+        if lazy and self.headers.content_has_no_word:
+            raise GrammarError(
+                "no marker begins the first call, so that nothing triggers a grammar."
+            )
         call = self._call(rules) if rules.parallel or not lazy else EMPTY
         more = many(seq(self._next(), call)) if rules.parallel else EMPTY
         if lazy:
@@ -83,7 +88,7 @@ class Messages:
     def _header(self, word: str) -> Expr:
         """The rest of a header, from where the generation prompt leaves off."""
         headers = self.headers
-        before = headers.channel or headers.recipient
+        before = self._not_held(headers.channel or headers.recipient)
         return seq(_optional_space(before), core(before), word, headers.end)
 
     def _next(self) -> Expr:
@@ -93,7 +98,21 @@ class Messages:
             glue.partition(start)[0] for glue in self.analysis.joints.values() if start in glue
         ]
         spaced = any(end and glue != glue.rstrip() and core(glue).endswith(end) for glue in before)
-        return self.builder.token("next-message", seq(end, opt(GAP) if spaced else EMPTY, start))
+        leads = any(not end and glue and not core(glue) for glue in before)
+        first = opt(margin(self.builder)) if leads else EMPTY
+        held = self._held()
+        rest = seq(opt(margin(self.builder)), held) if held else EMPTY
+        parts = (first, end, opt(GAP) if spaced else EMPTY, start, rest)
+        return self.builder.token("next-message", seq(*parts))
+
+    def _held(self) -> str:
+        """What the generation prompt holds of the first message's header, behind what begins it."""
+        start = core(self.headers.start)
+        return core(self.analysis.generation_prompts.default.rpartition(start)[2])
+
+    def _not_held(self, marker: str) -> str:
+        """A header's first marker, or "" where the prompt or what begins a message holds it."""
+        return "" if core(marker) == self._held() else marker
 
     def _start_marker(self) -> str:
         """What begins a message, without the word for the role behind it."""
@@ -146,9 +165,8 @@ class Messages:
     def _call_header(self, name: Expr) -> Expr:
         """The header of a call, in the order of history and in that of generations."""
         headers = self.headers
-        recipient = seq(
-            _optional_space(headers.recipient), core(headers.recipient), headers.namespace, name
-        )
+        before = self._not_held(headers.recipient)
+        recipient = seq(_optional_space(before), core(before), headers.namespace, name)
         if not headers.channel and (core(headers.recipient) or isinstance(name, Ref)):
             # With its end, so that a lexer does not take part of another header for a name; whole,
             # since one that never goes back has to read all headers side by side.

@@ -29,6 +29,8 @@ def lay_out_messages(build: Builder, headers: Headers) -> str:
         calls = Calls(build, [])
         calls.after = "next_message" if headers.message_end else "content"
         rows["call"] = _body(calls, headers, between)
+    if not headers.message_end and _space_between(analysis, headers):
+        rows = {row: go._replace(before=True) for row, go in rows.items()}
     build.region("header", Region("data", "header", otherwise="back"), rows)
     build.decoders["header"] = "Header"
     _settings(build, headers)
@@ -46,6 +48,13 @@ def _between_messages(build: Builder, headers: Headers, texts: list[str]) -> Row
     for region in texts:
         build.transitions[region].update(rows)
     return rows
+
+
+def _space_between(analysis: Analysis, headers: Headers) -> bool:
+    """Whether whitespace alone stands between two messages."""
+    start = headers.start.strip(_SPACE)
+    before = [glue.partition(start)[0] for glue in analysis.joints.values() if start in glue]
+    return any(glue and not glue.strip(_SPACE) for glue in before)
 
 
 def _body(calls: Calls, headers: Headers, between: Rows) -> Go:
@@ -110,14 +119,10 @@ def _settings(build: Builder, headers: Headers) -> None:
         ROLE=_marker_and_role(headers)[1],
         CHANNEL=headers.channel.strip(_SPACE),
         HEADER_END=headers.end,
-        HEADER_WORDS={word: row for word, row in words.items() if word},
+        HEADER_WORDS={
+            word: row for word, row in words.items() if word or headers.content_has_no_word
+        },
         RECIPIENT=headers.recipient.strip(_SPACE),
         NAMESPACE=headers.namespace,
     )
     build.settings.setdefault("NAME_IN_HEADER", False)
-
-
-def has_messages(analysis: Analysis) -> bool:
-    """Whether the turn is read by the words of its messages' headers."""
-    headers = analysis.headers
-    return headers is not None and bool(headers.end and (headers.content or headers.reasoning))

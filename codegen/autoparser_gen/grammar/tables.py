@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from autoparser_gen.analysis.model import Analysis, ContentMode, ReasoningMode, ToolMode
 from autoparser_gen.emit.skeletons.tables import Go, Region
+from autoparser_gen.grammar.markup import has_messages
 from autoparser_gen.grammar.table_builder import (
     SPACE,
     Builder,
@@ -18,7 +19,7 @@ from autoparser_gen.grammar.table_builder import (
     tokens,
 )
 from autoparser_gen.grammar.table_calls import Calls
-from autoparser_gen.grammar.table_headers import has_messages, lay_out_messages
+from autoparser_gen.grammar.table_headers import lay_out_messages
 
 
 def build_tables(analysis: Analysis) -> Tables:

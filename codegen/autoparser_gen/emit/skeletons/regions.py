@@ -48,6 +48,7 @@ class Decoder:
     completed = False  # a call of several has become complete; the parser resets it
     row = ""  # the row of TRANSITIONS to take when it is done
     name = ""  # a function's name that it has read
+    begun = ""  # what the prompt holds of a message's header
     final = False  # no text will follow: set before the last read
     expected = "a value"
 
