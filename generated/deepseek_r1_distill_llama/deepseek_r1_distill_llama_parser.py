@@ -321,6 +321,7 @@ class Decoder:
     completed = False  # a call of several has become complete; the parser resets it
     row = ""  # the row of TRANSITIONS to take when it is done
     name = ""  # a function's name that it has read
+    begun = ""  # what the prompt holds of a message's header
     final = False  # no text will follow: set before the last read
     expected = "a value"
 
@@ -1518,10 +1519,10 @@ class Parser:
             self._place = outset
         if self._held is None:
             # A header that the prompt has begun goes on in the text; nothing else is left over.
-            kept = self._buffer[self._from :] if self._place.kind == "data" else ""
-            self._buffer, self._undecided = kept, False
-            self._at = self._from = 0
-            self._scanned = len(kept)
+            if self._decoder is not None:
+                self._decoder.begun = self._buffer[self._from :]
+            self._buffer, self._undecided = "", False
+            self._at = self._from = self._scanned = 0
         self._space = ""
         self._out.clear()
         self._spans.clear()

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -280,6 +280,7 @@ class Decoder:
     completed = False  # a call of several has become complete; the parser resets it
     row = ""  # the row of TRANSITIONS to take when it is done
     name = ""  # a function's name that it has read
+    begun = ""  # what the prompt holds of a message's header
     final = False  # no text will follow: set before the last read
     expected = "a value"
 
@@ -1477,10 +1478,10 @@ class Parser:
             self._place = outset
         if self._held is None:
             # A header that the prompt has begun goes on in the text; nothing else is left over.
-            kept = self._buffer[self._from :] if self._place.kind == "data" else ""
-            self._buffer, self._undecided = kept, False
-            self._at = self._from = 0
-            self._scanned = len(kept)
+            if self._decoder is not None:
+                self._decoder.begun = self._buffer[self._from :]
+            self._buffer, self._undecided = "", False
+            self._at = self._from = self._scanned = 0
         self._space = ""
         self._out.clear()
         self._spans.clear()
@@ -1547,6 +1548,8 @@ def _name_in_id(text: str, schemas: Mapping[str, Any] | None) -> str:
 
 # ==== Begin headers block (identical in every file that has it) ====
 
+_NO_WORD = "" in HEADER_WORDS  # nothing but the line that it is in marks a function's name
+_WORD_NAME = re.compile(r"[\w.-]+")  # so names are words then, as far as is known
 _LONGEST_HEADER = 399  # it is looked at again with every piece of text
 _SIGNS = tuple(filter(None, (CHANNEL, RECIPIENT)))  # what a header is known by
 _BEGUN_ENDS = [re.escape(HEADER_END[:size]) for size in range(len(HEADER_END) - 1, 0, -1)]
@@ -1568,20 +1571,29 @@ class Header(Decoder):
 
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
-        start = at - len(self._text)
-        limit = start + _LONGEST_HEADER + len(HEADER_END)
-        stop = text.find(HEADER_END, max(start, at - len(HEADER_END) + 1), min(end, limit))
-        self._text = text[start : stop if stop >= 0 else min(end, limit)]
-        self.failed = not self._begins_well() or (stop < 0 and end >= limit)
+        before = len(self.begun)
+        start = at - (len(self._text) - before)
+        limit = before + end - start  # into `head`; beyond it there is no text yet
+        head = self.begun + text[start : min(end, start + _LONGEST_HEADER + len(HEADER_END))]
+        stop = head.find(HEADER_END, max(0, before + at - start - len(HEADER_END) + 1))
+        self._text = head[:stop] if stop >= 0 else head
+        self.failed = not self._begins_well() or (stop < 0 and len(head) < limit)
         if self.failed or stop < 0:
             return at if self.failed else end
         self.failed = not self._decide()
+        stop += len(HEADER_END)
+        if _NO_WORD and self.row == "call":  # or the first line of some text
+            stop = _past_space(head, stop, len(head))
+            if stop == limit:
+                self._text = self.begun
+                return start
+            self.failed = self.failed or head[stop : stop + 1] != "{"
         self.done = not self.failed
-        return stop + len(HEADER_END)
+        return start + stop - before
 
     def ends(self) -> bool:
         """The text has ended: whether this is a header that was cut off, rather than text."""
-        return any(sign in self._text for sign in _SIGNS)
+        return self._text != self.begun and any(sign in self._text for sign in _SIGNS)
 
     def _begins_well(self) -> bool:
         """Whether the text so far may become a header."""
@@ -1600,12 +1612,15 @@ class Header(Decoder):
             self._text.rpartition(CHANNEL)[2].split() if CHANNEL and CHANNEL in self._text else ()
         )
         row = HEADER_WORDS.get(_word(channel[0]), "") if channel else ""
+        schemas = self._parser.schemas
         recipients = self._text.split(RECIPIENT)[1:] if RECIPIENT else [self._word_alone()]
         for recipient in map(_word, recipients):
             name = recipient.removeprefix(NAMESPACE)
             if recipient in HEADER_WORDS:
                 row = HEADER_WORDS[recipient]
-            elif name != recipient or not NAMESPACE or name in (self._parser.schemas or ()):
+            elif _NO_WORD and not _may_be_called(name, schemas):
+                row = ""
+            elif name != recipient or not NAMESPACE or name in (schemas or ()):
                 row = "call"
                 if NAME_IN_HEADER:
                     self.name = name
@@ -1624,6 +1639,11 @@ class Header(Decoder):
 def _word(text: str) -> str:
     """A word of a header: up to a space or the next marker."""
     return re.split(r"[\s<]", text, maxsplit=1)[0]
+
+
+def _may_be_called(name: str, schemas: Container[str] | None) -> bool:
+    """Whether a line that may as well be text can be a function's name."""
+    return _WORD_NAME.fullmatch(name) is not None if schemas is None else name in schemas
 
 
 def _is_name(text: str) -> bool:
