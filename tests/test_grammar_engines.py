@@ -12,6 +12,7 @@ import json
 import os
 import random
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,8 @@ pytestmark = pytest.mark.skipif(
 SAMPLES = int(os.environ.get("AUTOPARSER_SAMPLES", "1"))
 MUTANTS = 8  # of each text
 TRIES = 4  # for each output, since random text may find no end
+PROSE = "The keeper of lighthouse 3 wrote <b>notes</b> [all day]; and so on. "
+LENGTHS = (4_000, 64_000)  # characters of an argument
 CASES = (
     itertools.product(SOURCES, TOOL_SETS)
     if "AUTOPARSER_SAMPLES" in os.environ
@@ -140,6 +143,25 @@ def test_accepted(subject: Subject) -> None:
     subject.result.judged = len(expected) * len(subject.verdicts)
     subject.result.misjudged = len(wrong)
     assert not wrong
+
+
+def test_long_values(subject: Subject) -> None:
+    """Calls with long values are accepted; what a byte costs is kept, for each length."""
+    if subject.name != "one tool":
+        pytest.skip("one tool set is enough")
+    name, arguments = subject.tool_set.good[0]
+    costs = []
+    for length in LENGTHS:
+        value = PROSE * (length // len(PROSE))
+        text = subject.text((name, dict.fromkeys(arguments, value)))
+        if text is None:
+            pytest.skip("the chat template shows no call behind a generation prompt")
+        for engine in ("llguidance", "llama.cpp"):  # lark takes long for such a text
+            start = time.process_time()
+            assert subject.verdicts[engine](text), engine
+            cost = time.process_time() - start
+        costs.append(1e6 * cost / len(text.encode()))
+    subject.result.costs = costs
 
 
 def test_sampled(subject: Subject) -> None:

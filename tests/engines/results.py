@@ -28,7 +28,8 @@ class Result:
     tool_set: str
     has_calls: bool = True
     engines: tuple[str, ...] = ()  # none where one of them refused the grammar
-    loads: Mapping[str, float] = field(default_factory=dict)  # milliseconds; of some tool sets
+    loads: Mapping[str, float] = field(default_factory=dict)  # milliseconds, by column
+    costs: list[float] = field(default_factory=list)  # microseconds a byte, by a text's length
     judged: int = 0
     misjudged: int = 0
     samples: int = 0
@@ -38,10 +39,15 @@ class Result:
     apart: int = 0
 
 
-# The tool set that an engine's loading time is measured with.
+# Tool sets that loading times are measured with: the engines, and the columns of their times.
 LOADED = {
-    "any tool": ("lark", "lark, portable"),
-    "thirty tools": ("llama.cpp", "llguidance"),
+    "any tool": {"lark": "lark", "lark, portable": "lark, portable"},
+    "thirty tools": {
+        "llama.cpp": "llama.cpp, 30 tools",
+        "llguidance": "llguidance, 30 tools",
+        "lark": "lark, 30 tools",
+        "lark, portable": "lark, portable, 30 tools",
+    },
 }
 COLUMNS = (
     "format",
@@ -53,10 +59,9 @@ COLUMNS = (
     "strings",
     "accepted",
     "same verdict",
-    "llama.cpp, 30 tools",
-    "llguidance, 30 tools",
-    "lark",
-    "lark, portable",
+    *(column for columns in LOADED.values() for column in columns.values()),
+    "us/byte, 4 KB",
+    "us/byte, 64 KB",
 )
 TEXT = """\
 # Every format's grammars in the engines that enforce them
@@ -73,8 +78,10 @@ Each format meets {sets} tool sets: {names}. A call is required.
 - **strings** are renderings of good and bad calls, sampled outputs, and mutants of both; **accepted** are
   those that all engines take; **same verdict** are those that llama.cpp, llguidance and lark (with both
   forms of the Lark file) all take, or all refuse.
-- Loading times are milliseconds of processor time, rounded up to tens: llama.cpp and llguidance with 30
-  tools, a call allowed; lark with the files as they are generated.
+- Loading times are milliseconds of processor time, rounded up to tens: of the files as they are
+  generated, and with 30 tools, a call allowed.
+- The last columns are what llama.cpp's sampler takes for each byte of a call whose argument is that
+  long, in microseconds of processor time.
 - A format without calls has a row of -.
 
 {totals}
@@ -83,10 +90,10 @@ Each format meets {sets} tool sets: {names}. A call is required.
 
 
 def load_times(analysis: Analysis, tool_set: str, tools: Any) -> dict[str, float]:
-    """How long the engines take to load the grammar that lets a model call, by engine."""
-    wanted = LOADED.get(tool_set, ())
+    """How long the engines take to load the grammar that lets a model call, by column."""
+    wanted = LOADED.get(tool_set, {})
     forms = engine_forms(lower(analysis, tools=tools), analysis) if wanted else {}
-    return {name: _time(load, text) for name, (load, text) in forms.items() if name in wanted}
+    return {column: _time(*forms[name]) for name, column in wanted.items() if name in forms}
 
 
 def _time(load: Callable[[str], object], text: str) -> float:
@@ -134,16 +141,18 @@ def _row(found: Sequence[Result]) -> list[str]:
         *(judged, judged - misjudged, samples, samples - misread),
         *(strings, sum(r.accepted for r in found), strings - apart),
     )
-    times = (loads.get(name) for name in ("llama.cpp", "llguidance", "lark", "lark, portable"))
+    times = (loads.get(column) for columns in LOADED.values() for column in columns.values())
     tens = (ms and (10 * -(-int(ms) // 10) or 10) for ms in times)
-    return [found[0].stem, *map(str, counts), *(str(ms or NOTHING) for ms in tens)]
+    costs = next((result.costs for result in found if result.costs), [None, None])
+    by_length = (NOTHING if cost is None else f"{cost:.1f}" for cost in costs)
+    return [found[0].stem, *map(str, counts), *(str(ms or NOTHING) for ms in tens), *by_length]
 
 
 def _page(rows: Mapping[str, Sequence[str]], faults: Mapping[tuple[str, str, str], str]) -> str:
     lines = [rows[stem] for stem in sorted(rows)]
     sums = {
         name: sum(int(row[at]) for row in lines if row[at] != NOTHING)
-        for at, name in enumerate(COLUMNS)
+        for at, name in enumerate(COLUMNS[:9])
         if at
     }
     totals = (
