@@ -310,6 +310,11 @@ TEMPLATES = {
     "a wrapper of content that is always written": chat(
         REASONING + "<a>" + CONTENT + "</a>" + calls("<c>" + JSON_CALL + "</c>")
     ),
+    "reasoning up to the next line's word": chat(
+        "{%- if m.reasoning_content -%}Idea: {{ m.reasoning_content }}~{%- endif -%}"
+        "{%- if not m.tool_calls -%}Reply: {{ m.content }}{%- endif -%}"
+        + calls("Tool: {{ c.name }}~Tool input: {{ c.arguments | tojson }}", between="~")
+    ),
     "a header that the prompt begins": (
         "{%- for m in messages -%}{%- if m.content -%}<by>{{ m.role }}~<to>all~<is>{{ m.content }}"
         "{%- if m.role != 'assistant' or m.tool_calls -%}~{%- endif -%}{%- endif -%}"

@@ -51,6 +51,7 @@ NOT_RENDERED = {
     "reasoning anywhere in content": ("reasoning without calls",),
     "the whole list of calls without a marker": ("content beside calls",),
     "a member of every bare call": ("content beside calls",),
+    "reasoning up to the next line's word": ("content beside calls",),
 }
 
 
@@ -64,6 +65,7 @@ def test_verified_but_for_what_is_not_rendered(name: str) -> None:
 CALL = '{"name": "f", "arguments": {"x": 1}}'
 ONE, TWO = [("f", {"x": 1})], [("f", {"x": 1})] * 2
 
+NEXT_LINE = "reasoning up to the next line's word"
 BEGUN = "a header that the prompt begins"
 NAME_FIRST = "names in the first line of a message"
 
@@ -257,6 +259,14 @@ OUTPUTS = [
     ),
     ("a bracket in front of each call", f"So [1] {CALL}", f"So [1] {CALL}", "", []),
     ("reasoning behind calls", f"Hm\n</r>\n<c>{CALL}</c>", "", "Hm", ONE),
+    (NEXT_LINE, "Idea: Hm\nReply: So", "So", "Hm", []),
+    (NEXT_LINE, "Idea: Hm\nm\n\nReply: So\nIdea", "So\nIdea", "Hm\nm", []),
+    (NEXT_LINE, "Reply: So", "So", "", []),
+    (NEXT_LINE, 'Tool: f\nTool input: {"x": 1}', "", "", ONE),
+    (NEXT_LINE, 'Idea: Hm\nTool: f\nTool input: {"x": 1}', "", "Hm", ONE),
+    (NEXT_LINE, "Idea: My Reply: no\nReply: So", "So", "My Reply: no", []),
+    (NEXT_LINE, "Idea: A Tool: is\nReply: So", "So", "A Tool: is", []),
+    (NEXT_LINE, "So", "So", "", []),
     (BEGUN, "all\n<is>So<end>", "So", "", []),
     (BEGUN, 'f\n<is>{"x": 1}\n<by>assistant\n<to>f\n<is>{"x": 1}<end>', "", "", TWO),
     (BEGUN, 'all\n<is>So\n<by>assistant\n<to>f\n<is>{"x": 1}', "So", "", ONE),
@@ -297,6 +307,18 @@ def test_tags_of_other_names_are_text(text: str) -> None:
     assert module.parse(text, tools=TOOLS, strict=True).content == text
     deltas = deltas_of(module.Parser(tools=TOOLS), text)
     assert all(delta.index is None for delta in deltas)
+
+
+def test_a_grammar_closes_reasoning_only_where_the_next_line_begins() -> None:
+    analysis = generate(NEXT_LINE).analysis
+    grammar = TARGETS["lark"].emit(Draft(analysis, lower(analysis), ()))
+    reject_reason = verify.Subject("", grammar).load_grammar("odd")
+    assert reject_reason("Idea: My Reply: no\nReply: So") is None
+    assert reject_reason('Idea: Hm\nTool: f\nTool input: {"x": 1}') is None
+    assert reject_reason("Idea: My Reply: no") is not None
+    assert reject_reason("Idea: Hm\n Reply: So") is not None
+    with pytest.raises(GrammarError, match="no marker ends reasoning"):
+        TARGETS["response-template"].emit(Draft(analysis, lower(analysis), ()))
 
 
 @pytest.mark.parametrize("written", ["", "f\n<is>{}"])

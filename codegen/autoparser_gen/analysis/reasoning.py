@@ -34,7 +34,7 @@ def analyze_reasoning(study: Study) -> Reasoning:
     if found.end.strip() and found.mode is ReasoningMode.NONE:
         found = replace(found, mode=ReasoningMode.TAG_BASED)
     if not found.end.strip():
-        return Reasoning()
+        return _closed_by_next_line(study, found)
     found = _out_of_header(study, found)
     return _as_history_spaces_it(study, replace(found, start=found.start.lstrip()))
 
@@ -283,6 +283,19 @@ def instruction_pairs(study: Study) -> list[tuple[str, str]]:
         if pairs:
             return pairs
     return []
+
+
+def _closed_by_next_line(study: Study, found: Reasoning) -> Reasoning:
+    """A line end is the closer where the openers of content and of a call follow it."""
+    if found.mode is not ReasoningMode.TAG_BASED or not found.start.strip() or found.end != "\n":
+        return Reasoning()
+    content, call = {"content": True}, {"calls": 1}
+    for part, parts in (("content", content), ("call", call)):
+        opener = study.glue(f"prompt_to_{part}", **parts)
+        behind = study.glue(f"reasoning_to_{part}", reasoning=True, **parts)
+        if not opener or not opener.strip() or behind != found.end + opener:
+            return Reasoning()
+    return found
 
 
 def _as_history_spaces_it(study: Study, found: Reasoning) -> Reasoning:

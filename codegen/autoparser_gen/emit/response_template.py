@@ -62,6 +62,8 @@ def _require_expressible(analysis: Analysis) -> None:
         and not response_calls.has_channels(analysis),
         "no marker begins reasoning": reasoning.mode is not ReasoningMode.NONE
         and not core(reasoning.start),
+        "no marker ends reasoning": reasoning.mode is not ReasoningMode.NONE
+        and not core(reasoning.end),
         "calls are written as Python": form.mode is ToolMode.PYTHON_CALLS,
         "arguments are literals other than JSON": form.mode is ToolMode.TAG_WITH_LITERAL,
         "no marker begins a call": calls and not response_calls.begins(analysis),

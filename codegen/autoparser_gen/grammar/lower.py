@@ -164,15 +164,16 @@ class _Response:
         bare = Rep(chars(" \t\n"), 1, 8)
         space = opt(self.builder.token("margin", bare) if self.bare else margin(self.builder))
         reasoning = self._reasoning(state, takes_space=False)
+        behind = EMPTY if self._closed_by_next_line() and state != "closed" else space
         if reasoning == EMPTY or state == "open":
-            return seq(reasoning, space, rest)
+            return seq(reasoning, behind, rest)
         assert isinstance(reasoning, Rep)
-        return seq(space, opt(seq(reasoning.item, space)), rest)
+        return seq(space, opt(seq(reasoning.item, behind)), rest)
 
     def _reasoning(self, state: str, *, takes_space: bool) -> Expr:
         """Reasoning, if it may come; `takes_space` takes the whitespace before it."""
         reasoning = self.analysis.reasoning
-        none = reasoning.mode is ReasoningMode.NONE or not core(reasoning.end)
+        none = reasoning.mode is ReasoningMode.NONE or not reasoning.end
         if none or state == "closed":
             return EMPTY
         if state == "open":
@@ -182,15 +183,18 @@ class _Response:
     def _reasoning_block(self, start: str, *, takes_space: bool = False) -> Ref:
         reasoning = self.analysis.reasoning
         headers = self.analysis.headers
-        closer: Expr = Lit(core(reasoning.end))
+        closer: Expr = Lit(core(reasoning.end) or reasoning.end)
         if headers is not None:
             # The next message repeats the header, and no word in it says what follows.
             exact = core(reasoning.end) + core(headers.start)
             spaced = exact not in self.analysis.joints.get("reasoning_to_content", exact)
             closer = seq(closer, opt(margin(self.builder)) if spaced else "", core(headers.start))
         closes = self.builder.token("reasoning-close", closer)
-        stops = [core(reasoning.end)]
-        if self._wrapped():
+        stops: list[str | Stop] = [core(reasoning.end)]
+        if self._closed_by_next_line():
+            openers = [core(self.analysis.content.start), *map(str, self._call_openers())]
+            stops = [reasoning.end + opener for opener in openers]
+        elif self._wrapped():
             stops.append(core(self.analysis.content.start))
         inner = self.builder.token("reasoning-text", text(*stops))
         block = seq(inner, closes)
@@ -310,6 +314,11 @@ class _Response:
         """Whether history shows reasoning behind content, where a parser leaves it in the content."""
         return "content_to_reasoning" in self.analysis.joints
 
+    def _closed_by_next_line(self) -> bool:
+        """Whether a line that begins with the opener of content or of a call closes reasoning."""
+        reasoning = self.analysis.reasoning
+        return bool(reasoning.end) and not core(reasoning.end)
+
     def _may_be_plain(self) -> bool:
         content = self.analysis.content
         return content.mode is ContentMode.WRAPPED_WITH_REASONING or content.plain_beside_calls
@@ -322,7 +331,8 @@ class _Response:
         if is_named_tag(self.analysis.tools) and not core(self.format.section_start):
             return self.call_rules.named_tags()
         prefix = core(self.analysis.tools.function.name_prefix)
-        if all(char.isalnum() or char in "._:- " for char in prefix):
+        words = all(char.isalnum() or char in "._:- " for char in prefix)
+        if words and not self._closed_by_next_line():
             prefix = ""  # plain words, which prose holds too
         texts = (self.format.section_start, self.format.per_call_start, prefix)
         openers = [single_markers(text)[0] for text in texts if core(text)]

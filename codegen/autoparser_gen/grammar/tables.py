@@ -103,6 +103,10 @@ def _lay_out_text(build: Builder) -> list[str]:
         build.transitions["reasoning"].update(closing)
         if start not in ("", end):  # reasoning that closes before it was opened is empty
             build.transitions["start"].update(closing)
+    elif reasoning.end:  # the next line's opener closes it
+        _, core, after = separated(content.start)
+        name = build.marker("CONTENT_LINE", reasoning.end + core, "content.start")
+        opening = {name: Go("response", before=True, after=after)}
     build.transitions["reasoning"].update(opening)
     return [*texts, "reasoning"]
 
