@@ -310,6 +310,19 @@ TEMPLATES = {
     "a wrapper of content that is always written": chat(
         REASONING + "<a>" + CONTENT + "</a>" + calls("<c>" + JSON_CALL + "</c>")
     ),
+    "a number behind the tag's name": chat(
+        CONTENT + calls("<call {{ loop.index }}>" + JSON_CALL + "</call>", between="~")
+    ),
+    "a number behind the tag's name, with tagged arguments": chat(
+        CONTENT
+        + calls(
+            "<call {{ loop.index }}><f={{ c.name }}>"
+            + EACH
+            + "<p={{ k }}>"
+            + RAW
+            + "</p>{%- endfor -%}</f></call>"
+        )
+    ),
     "reasoning up to the next line's word": chat(
         "{%- if m.reasoning_content -%}Idea: {{ m.reasoning_content }}~{%- endif -%}"
         "{%- if not m.tool_calls -%}Reply: {{ m.content }}{%- endif -%}"

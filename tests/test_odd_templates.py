@@ -65,6 +65,7 @@ def test_verified_but_for_what_is_not_rendered(name: str) -> None:
 CALL = '{"name": "f", "arguments": {"x": 1}}'
 ONE, TWO = [("f", {"x": 1})], [("f", {"x": 1})] * 2
 
+NUMBERED = "a number behind the tag's name"
 NEXT_LINE = "reasoning up to the next line's word"
 BEGUN = "a header that the prompt begins"
 NAME_FIRST = "names in the first line of a message"
@@ -259,6 +260,15 @@ OUTPUTS = [
     ),
     ("a bracket in front of each call", f"So [1] {CALL}", f"So [1] {CALL}", "", []),
     ("reasoning behind calls", f"Hm\n</r>\n<c>{CALL}</c>", "", "Hm", ONE),
+    (NUMBERED, f"So<call 1>{CALL}</call>\n<call 2>{CALL}</call>", "So", "", TWO),
+    (NUMBERED, f"<call 7>{CALL}</call>", "", "", ONE),
+    (NUMBERED, "I <call 1> and go", "I <call 1> and go", "", []),
+    (
+        f"{NUMBERED}, with tagged arguments",
+        "So<call 1><f=f><p=x>1</p></f></call><call 3><f=f><p=x>1</p></f></call>",
+        *("So", ""),
+        TWO,
+    ),
     (NEXT_LINE, "Idea: Hm\nReply: So", "So", "Hm", []),
     (NEXT_LINE, "Idea: Hm\nm\n\nReply: So\nIdea", "So\nIdea", "Hm\nm", []),
     (NEXT_LINE, "Reply: So", "So", "", []),

@@ -200,8 +200,10 @@ def numbering(layout: Layout) -> re.Pattern[str] | None:
     return re.compile(rf"({re.escape(one['stem'])}[0-9]+){re.escape(rest)}\Z")
 
 
-# Right behind punctuation, which makes it part of a marker; but not the name of a tag itself.
-_NUMBERED = re.compile(r"(?<=[^\w\s</])(?P<stem>[^\W\d][\w-]*?|)(?P<number>[0-9]+)\Z")
+# Right behind punctuation or a tag's name, which makes it part of a marker; but not that name itself.
+_NUMBERED = re.compile(
+    r"(?:(?<=[^\w\s</])|(?<=<)[^\W\d][\w-]* )(?P<stem>[^\W\d][\w-]*?|)(?P<number>[0-9]+)\Z"
+)
 
 
 def _with_number(text: str, span: CallSpan, before: int, numbers: re.Pattern[str]) -> CallSpan:
