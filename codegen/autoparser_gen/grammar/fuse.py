@@ -111,6 +111,9 @@ class _Fuser:
         first, *following = expr.items if isinstance(expr, Seq) else (expr,)
         rest = seq(*following)
         if not self._is_open(first):
+            second = _items(rest)[0]
+            if isinstance(first, Ref) and isinstance(second, Ref) and self._is_choice(second):
+                return seq(first, self._following(rest, first.name))
             return self._joined(first, rest) or seq(first, self.convert(rest))
         if isinstance(first, Ref):
             rule = self.grammar[first.name]
@@ -131,19 +134,25 @@ class _Fuser:
         rule = self.grammar[name]
         if name not in self.closed:
             self.closed[name] = True  # for rules that refer to themselves
-            known = dict(self.names), dict(self.ends), dict(self.builder.rules), dict(self.closed)
-            try:
-                if rule.token:
-                    self.closed[name] = not isinstance(rule.body, Text)
-                elif self._is_open(rule.body):
-                    body = self.convert(seq(rule.body, _OUTSIDE))
-                    self.builder.rules[name] = Rule(name, body, capture=rule.capture)
-            except _NeedsMore:
-                # What was converted meanwhile is gone with the rest, and has to be so again.
-                open_rules = {other for other, closed in self.closed.items() if not closed}
-                self.names, self.ends, self.builder.rules, self.closed = known
-                self.closed.update(dict.fromkeys((*open_rules, name), False))
+            if rule.token:
+                self.closed[name] = not isinstance(rule.body, Text)
+            elif (body := self._by_itself(rule.body)) is None:
+                self.closed[name] = False
+            elif body != rule.body:
+                self.builder.rules[name] = Rule(name, body, capture=rule.capture)
         return self.closed[name]
+
+    def _by_itself(self, expr: Expr) -> Expr | None:
+        """An expression without text tokens; None if something after it ends its text."""
+        known = dict(self.names), dict(self.ends), dict(self.builder.rules), dict(self.closed)
+        try:
+            return self.convert(seq(expr, _OUTSIDE)) if self._is_open(expr) else expr
+        except _NeedsMore:
+            # What was converted meanwhile is gone with the rest, and has to be so again.
+            open_rules = {other for other, closed in self.closed.items() if not closed}
+            self.names, self.ends, self.builder.rules, self.closed = known
+            self.closed.update(dict.fromkeys(open_rules, False))
+            return None
 
     def _repeated(self, first: Rep, rest: Expr) -> Expr:
         whole = seq(first, rest)
@@ -157,13 +166,40 @@ class _Fuser:
         return once if first.low else alt(once, self.convert(rest))
 
     def _following(self, rest: Expr, token: str) -> Expr:
-        """What follows a fused token, as a rule where it holds text again."""
+        """What follows a fused token, as a rule where it holds text again.
+
+        A choice, such as of the calls of several tools, is a rule with as much of what follows
+        it as ends its texts: a parser generator copies what is optional for each alternative.
+        """
+        items = _items(rest)
+        if items and self._is_choice(items[0]):
+            for end in range(1, len(items)):
+                if isinstance(items[end - 1], Rep):
+                    break  # it may hold the same choice again
+                if (chosen := self._chosen(seq(*items[:end]), token)) is not None:
+                    return seq(chosen, self._following(seq(*items[end:]), token))
         if not self._is_open(rest):
             return rest
         if rest not in self.names:
             name = self.names[rest] = self.builder.reserve(f"after-{token}")
             self.builder.define(name, self.convert(rest))
         return Ref(self.names[rest])
+
+    def _is_choice(self, expr: Expr) -> bool:
+        """Whether an expression is one of several, or an open rule of several."""
+        if isinstance(expr, Ref) and self._is_open(expr):
+            return isinstance(self.grammar[expr.name].body, Alt)
+        return isinstance(expr, Alt)
+
+    def _chosen(self, expr: Expr, token: str) -> Expr | None:
+        """A rule for an expression that is converted by itself; None if it cannot be so."""
+        whole = seq(expr, _OUTSIDE)
+        if whole not in self.names:
+            body = self._by_itself(expr)
+            if body is None:
+                return None
+            self.names[whole] = self.builder.rule(f"after-{token}", body).name
+        return Ref(self.names[whole])
 
     # ---- text and what ends it ----
 
@@ -214,7 +250,7 @@ class _Fuser:
             rests.setdefault(replace(ending, rest=EMPTY), {})[ending.rest] = None
         for ending, following in rests.items():
             some = [expr for expr in following if expr != EMPTY]
-            either = alt(*some) if some else EMPTY
+            either = _either(some)
             yield replace(ending, rest=opt(either) if some and EMPTY in following else either)
 
     def _search(
@@ -282,6 +318,23 @@ class _Fuser:
 def _first_rule(grammar: ResponseGrammar, expr: Expr) -> Rule | None:
     first = expr.items[0] if isinstance(expr, Seq) and expr.items else expr
     return grammar[first.name] if isinstance(first, Ref) and first.name else None
+
+
+def _items(expr: Expr) -> tuple[Expr, ...]:
+    return expr.items if isinstance(expr, Seq) else (expr,)
+
+
+def _either(choices: list[Expr]) -> Expr:
+    """One of the expressions; what all of several end with is written once."""
+    end: list[Expr] = []
+    for last in zip(*(reversed(_items(expr)) for expr in choices), strict=False):
+        if len(set(last)) > 1:
+            break
+        end.insert(0, last[0])
+    begun = [_items(expr)[: -len(end)] for expr in choices]
+    if len(choices) < 2 or not end or () in begun:
+        return alt(*choices) if choices else EMPTY
+    return seq(alt(*(seq(*items) for items in begun)), *end)
 
 
 def _one_less(expr: Rep) -> Expr:
