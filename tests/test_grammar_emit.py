@@ -161,6 +161,20 @@ def test_the_portable_form_grows_with_the_number_of_tools() -> None:
     assert len(many) < 3 * len(few)
 
 
+def test_the_portable_form_has_one_choice_of_calls() -> None:
+    """The first call, behind content, and those behind it go on alike."""
+    parameters = {"type": "object", "properties": {"text": {"type": "string"}}}
+    tools = [
+        {"type": "function", "function": {"name": f"tool_{n}", "parameters": parameters}}
+        for n in range(3)
+    ]
+    analysis = formats.RAW_VALUES
+    text = lark_printer.emit(analysis, lower(analysis, tools=tools), [], portable=True)
+    lines = text.splitlines()
+    assert "tool_call: TOOL_CALL_OPEN after_tool_call_open" in lines
+    assert len([line for line in lines if '"tool_2"' in line]) == 1
+
+
 def test_what_tools_have_in_common_is_written_once() -> None:
     """A rule is named after what it is; a name such as that of the first rule does not matter."""
     tools = [
