@@ -49,8 +49,7 @@ LOADED = {
         "lark, portable": "lark, portable, 30 tools",
     },
 }
-COLUMNS = (
-    "format",
+COUNTS = (
     "engines",
     "judged",
     "right",
@@ -59,10 +58,9 @@ COLUMNS = (
     "strings",
     "accepted",
     "same verdict",
-    *(column for columns in LOADED.values() for column in columns.values()),
-    "us/byte, 4 KB",
-    "us/byte, 64 KB",
 )
+LOADS_OF = tuple(column for columns in LOADED.values() for column in columns.values())
+COLUMNS = ("format", *COUNTS, *LOADS_OF, "us/byte, 4 KB", "us/byte, 64 KB")
 TEXT = """\
 # Every format's grammars in the engines that enforce them
 
@@ -141,7 +139,7 @@ def _row(found: Sequence[Result]) -> list[str]:
         *(judged, judged - misjudged, samples, samples - misread),
         *(strings, sum(r.accepted for r in found), strings - apart),
     )
-    times = (loads.get(column) for columns in LOADED.values() for column in columns.values())
+    times = (loads.get(column) for column in LOADS_OF)
     tens = (ms and (10 * -(-int(ms) // 10) or 10) for ms in times)
     costs = next((result.costs for result in found if result.costs), [None, None])
     by_length = (NOTHING if cost is None else f"{cost:.1f}" for cost in costs)
@@ -152,8 +150,7 @@ def _page(rows: Mapping[str, Sequence[str]], faults: Mapping[tuple[str, str, str
     lines = [rows[stem] for stem in sorted(rows)]
     sums = {
         name: sum(int(row[at]) for row in lines if row[at] != NOTHING)
-        for at, name in enumerate(COLUMNS[:9])
-        if at
+        for at, name in enumerate(COUNTS, 1)
     }
     totals = (
         f"In all: {sums['right']} of {sums['judged']} verdicts are right; {sums['read']} of"

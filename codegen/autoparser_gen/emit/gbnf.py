@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from autoparser_gen.analysis.as_json import json_text, triggers
 from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.grammar.ir import (
+    TEXTS,
     Alt,
     CharClass,
     Expr,
@@ -36,8 +37,6 @@ from autoparser_gen.grammar.words import spelled_out
 
 _GBNF_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
-_TEXTS = (Text, Thru, StringText, Lines)  # printed as the rules of an automaton
-
 _AUTOMATA = """\
 # Text until a marker, one rule for each thing that may have been read of the markers so far.
 # Such text holds no marker as a whole: a grammar cannot look ahead, so it counts characters."""
@@ -46,7 +45,7 @@ _AUTOMATA = """\
 def emit(analysis: Analysis, grammar: ResponseGrammar, header: Sequence[str]) -> str:
     """The text of a `.gbnf` file; `header` is printed as comments."""
     printer = _GbnfPrinter(grammar)
-    texts = [rule for rule in grammar.rules if isinstance(rule.body, _TEXTS)]
+    texts = [rule for rule in grammar.rules if isinstance(rule.body, TEXTS)]
     others = [rule for rule in grammar.rules if rule not in texts]
     blocks = [
         "\n".join(f"# {line}".rstrip() for line in [*header, *_sampling(analysis)]),
@@ -102,7 +101,7 @@ class _GbnfPrinter:
 
     def automaton(self, rule: Rule) -> list[str]:
         """The rules of a text until a marker, under a comment that says which."""
-        assert isinstance(rule.body, _TEXTS)
+        assert isinstance(rule.body, TEXTS)
         stops = [stop for stop in rule.body.stops if stop[-1]]
         what = ", ".join(map(_printable_stop, stops)) or "the end"
         if isinstance(rule.body, Thru):

@@ -8,10 +8,10 @@ from graphlib import CycleError, TopologicalSorter
 
 from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.ir import (
+    TEXTS,
     Alt,
     CharClass,
     Expr,
-    Lines,
     Lit,
     Ref,
     Rep,
@@ -19,8 +19,6 @@ from autoparser_gen.grammar.ir import (
     Rule,
     Seq,
     Stop,
-    StringText,
-    Text,
     Thru,
     nullable,
     nullable_rules,
@@ -80,7 +78,7 @@ def _check_choices(rule: Rule) -> None:
             backwards = any(high < low for low, high in node.ranges)
             if backwards or not (node.ranges or node.negated):
                 raise GrammarError(f"rule {rule.name!r} has a class that holds no character.")
-        if isinstance(node, (Text, Thru, StringText, Lines)):
+        if isinstance(node, TEXTS):
             _check_stops(rule, node.stops)
         if isinstance(node, Thru) and node.end not in node.stops:
             raise GrammarError(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from autoparser_gen.grammar.ir import EMPTY, Alt, CharClass, Expr, Rep, Seq
+from autoparser_gen.grammar.ir import EMPTY, Alt, CharClass, Expr, Rep, Seq, items_of
 
 # The state that a text ends in, and the one that it begins in, to which nothing leads back.
 END = -1
@@ -97,7 +97,7 @@ def _levels(expr: Expr) -> int:
         return 1 + max(map(_levels, expr.items))
     if isinstance(expr, Rep):
         return max(1, _levels(expr.item))
-    return max(map(_levels, _parts(expr)), default=0) if isinstance(expr, Seq) else 0
+    return max(map(_levels, expr.items), default=0) if isinstance(expr, Seq) else 0
 
 
 def _spread(expr: Expr) -> Expr:
@@ -110,7 +110,7 @@ def _spread(expr: Expr) -> Expr:
         return expr
     items: list[Expr] = []
     for item in expr.items:
-        parts = _parts(item)
+        parts = items_of(item)
         if parts and isinstance(last := parts[-1], Alt) and _are_classes(parts[:-1]):
             head = _sequence(parts[:-1])
             items += [_concat(head, _spread(choice)) for choice in last.items]
@@ -131,15 +131,11 @@ def char_class_of(letters: Iterable[str], *, negated: bool = False) -> CharClass
 
 
 def _concat(first: Expr, second: Expr) -> Expr:
-    return _sequence((*_parts(first), *_parts(second)))
+    return _sequence((*items_of(first), *items_of(second)))
 
 
 def _sequence(parts: tuple[Expr, ...]) -> Expr:
     return parts[0] if len(parts) == 1 else Seq(parts)
-
-
-def _parts(expr: Expr) -> tuple[Expr, ...]:
-    return expr.items if isinstance(expr, Seq) else (expr,)
 
 
 def _star(expr: Expr | None) -> Expr:
@@ -163,7 +159,7 @@ def either(first: Expr, second: Expr | None) -> Expr:
     by_head: dict[Expr, list[tuple[Expr, ...]]] = {}
     empty = False
     for item in dict.fromkeys((*_choices(first), *_choices(second))):
-        parts = _parts(item)
+        parts = items_of(item)
         if parts:
             by_head.setdefault(parts[0], []).append(parts[1:])
         else:

@@ -29,6 +29,7 @@ from autoparser_gen.grammar.ir import (
     Thru,
     Word,
     alt,
+    items_of,
     nullable,
     nullable_rules,
     opt,
@@ -108,10 +109,10 @@ class _Fuser:
         """An expression that goes on to the end of the response, without text tokens."""
         if not self._is_open(expr):
             return expr
-        first, *following = expr.items if isinstance(expr, Seq) else (expr,)
+        first, *following = items_of(expr)
         rest = seq(*following)
         if not self._is_open(first):
-            second = _items(rest)[0]
+            second = items_of(rest)[0]
             if isinstance(first, Ref) and isinstance(second, Ref) and self._is_choice(second):
                 return seq(first, self._following(rest, first.name))
             return self._joined(first, rest) or seq(first, self.convert(rest))
@@ -171,7 +172,7 @@ class _Fuser:
         A choice, such as of the calls of several tools, is a rule with as much of what follows
         it as ends its texts: a parser generator copies what is optional for each alternative.
         """
-        items = _items(rest)
+        items = items_of(rest)
         if items and self._is_choice(items[0]):
             for end in range(1, len(items)):
                 if isinstance(items[end - 1], Rep):
@@ -320,18 +321,14 @@ def _first_rule(grammar: ResponseGrammar, expr: Expr) -> Rule | None:
     return grammar[first.name] if isinstance(first, Ref) and first.name else None
 
 
-def _items(expr: Expr) -> tuple[Expr, ...]:
-    return expr.items if isinstance(expr, Seq) else (expr,)
-
-
 def _either(choices: list[Expr]) -> Expr:
     """One of the expressions; what all of several end with is written once."""
     end: list[Expr] = []
-    for last in zip(*(reversed(_items(expr)) for expr in choices), strict=False):
+    for last in zip(*(reversed(items_of(expr)) for expr in choices), strict=False):
         if len(set(last)) > 1:
             break
         end.insert(0, last[0])
-    begun = [_items(expr)[: -len(end)] for expr in choices]
+    begun = [items_of(expr)[: -len(end)] for expr in choices]
     if len(choices) < 2 or not end or () in begun:
         return alt(*choices) if choices else EMPTY
     return seq(alt(*(seq(*items) for items in begun)), *end)
@@ -398,7 +395,7 @@ def _marker(token: Rule) -> str:
 
 def _after_marker(token: Rule) -> tuple[Expr, ...]:
     """What a token holds behind its marker: whitespace."""
-    items = token.body.items if isinstance(token.body, Seq) else (token.body,)
+    items = items_of(token.body)
     at = next((at for at, item in enumerate(items) if isinstance(item, Lit)), len(items))
     return items[at + 1 :]
 

@@ -114,6 +114,7 @@ class Lines:
 
 
 Expr = Lit | CharClass | Seq | Alt | Rep | Ref | Word | Text | Thru | StringText | Lines
+TEXTS = (Text, Thru, StringText, Lines)  # what is read by an automaton of its stops
 
 EMPTY = Seq(())
 
@@ -167,7 +168,7 @@ def seq(*items: Expr | str) -> Expr:
     """A sequence; nested ones and empty texts dissolve, literals side by side become one."""
     flat: list[Expr] = []
     for item in map(_expr, items):
-        for part in item.items if isinstance(item, Seq) else (item,):
+        for part in items_of(item):
             last = flat[-1] if flat else None
             if isinstance(part, Lit) and isinstance(last, Lit):
                 flat[-1] = Lit(last.text + part.text)
@@ -290,6 +291,11 @@ def children(expr: Expr) -> tuple[Expr, ...]:
     if isinstance(expr, Rep):
         return (expr.item,)
     return ()
+
+
+def items_of(expr: Expr) -> tuple[Expr, ...]:
+    """The items of a sequence; an expression of another kind is one of one item."""
+    return expr.items if isinstance(expr, Seq) else (expr,)
 
 
 def walk(expr: Expr) -> Iterator[Expr]:

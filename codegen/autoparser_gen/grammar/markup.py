@@ -52,6 +52,20 @@ def has_messages(analysis: Analysis) -> bool:
     return headers is not None and bool(headers.end)
 
 
+def before_headers(analysis: Analysis) -> list[str]:
+    """What stands between two messages of a turn, before the header of the second."""
+    start = core(analysis.headers.start) if analysis.headers is not None else ""
+    glues = analysis.joints.values() if start else ()
+    return [glue.partition(start)[0] for glue in glues if start in glue]
+
+
+def is_space_between(analysis: Analysis) -> bool:
+    """Whether whitespace alone stands between two messages, which no marker ends."""
+    headers = analysis.headers
+    ended = headers is None or core(headers.message_end)
+    return not ended and any(glue and not core(glue) for glue in before_headers(analysis))
+
+
 def says_call(marker: str) -> bool:
     """Whether a call's own marker tells it from prose where its section's is missing."""
     return len(core(marker)) > 1

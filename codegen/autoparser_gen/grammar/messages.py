@@ -9,7 +9,16 @@ from autoparser_gen.analysis.model import Analysis, Headers
 from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.calls import CallRules
 from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Lit, Ref, alt, many, opt, seq, text
-from autoparser_gen.grammar.markup import Kind, Marker, Part, core, marker_token, markup
+from autoparser_gen.grammar.markup import (
+    Kind,
+    Marker,
+    Part,
+    before_headers,
+    core,
+    is_space_between,
+    marker_token,
+    markup,
+)
 from autoparser_gen.grammar.request import Tool
 from autoparser_gen.grammar.syntax import GAP, NAME_CHAR, margin
 from autoparser_gen.grammar.words import other_than
@@ -94,12 +103,9 @@ class Messages:
     def _next(self) -> Expr:
         """What ends a message and begins the next one."""
         end, start = core(self.headers.message_end), core(self.headers.start)
-        before = [
-            glue.partition(start)[0] for glue in self.analysis.joints.values() if start in glue
-        ]
+        before = before_headers(self.analysis)
         spaced = any(end and glue != glue.rstrip() and core(glue).endswith(end) for glue in before)
-        leads = any(not end and glue and not core(glue) for glue in before)
-        first = opt(margin(self.builder)) if leads else EMPTY
+        first = opt(margin(self.builder)) if is_space_between(self.analysis) else EMPTY
         held = self._held()
         rest = seq(opt(margin(self.builder)), held) if held else EMPTY
         parts = (first, end, opt(GAP) if spaced else EMPTY, start, rest)

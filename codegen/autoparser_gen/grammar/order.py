@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Ref, Rep, Seq, alt, many, opt, seq
+from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Ref, Rep, alt, items_of, many, opt, seq
 
 MAX_ANY_ORDER = 4
 MAX_STATES = 32
@@ -136,8 +136,8 @@ class _Arranger:
 
     def _is_one_member(self, choice: Expr) -> bool:
         """Whether nothing can follow but one more member, which needs no rule."""
-        parts = choice.items if isinstance(choice, Seq) else (choice,)
-        return [isinstance(part, Ref) for part in parts if part != self.comma] == [True]
+        parts = (part for part in items_of(choice) if part != self.comma)
+        return [isinstance(part, Ref) for part in parts] == [True]
 
 
 def _not_empty(expr: Expr) -> Expr:

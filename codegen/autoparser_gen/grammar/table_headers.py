@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from autoparser_gen.analysis.model import Analysis, Headers, ToolMode
+from autoparser_gen.analysis.model import Headers, ToolMode
 from autoparser_gen.emit.skeletons.tables import Go, Region
+from autoparser_gen.grammar.markup import is_space_between
 from autoparser_gen.grammar.table_builder import Builder, Rows
 from autoparser_gen.grammar.table_calls import Calls
 
@@ -29,7 +30,7 @@ def lay_out_messages(build: Builder, headers: Headers) -> str:
         calls = Calls(build, [])
         calls.after = "next_message" if headers.message_end else "content"
         rows["call"] = _body(calls, headers, between)
-    if not headers.message_end and _space_between(analysis, headers):
+    if is_space_between(analysis):
         rows = {row: go._replace(before=True) for row, go in rows.items()}
     build.region("header", Region("data", "header", otherwise="back"), rows)
     build.decoders["header"] = "Header"
@@ -48,13 +49,6 @@ def _between_messages(build: Builder, headers: Headers, texts: list[str]) -> Row
     for region in texts:
         build.transitions[region].update(rows)
     return rows
-
-
-def _space_between(analysis: Analysis, headers: Headers) -> bool:
-    """Whether whitespace alone stands between two messages."""
-    start = headers.start.strip(_SPACE)
-    before = [glue.partition(start)[0] for glue in analysis.joints.values() if start in glue]
-    return any(glue and not glue.strip(_SPACE) for glue in before)
 
 
 def _body(calls: Calls, headers: Headers, between: Rows) -> Go:
