@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 from splits import every_split
 
-from autoparser_gen.emit.skeletons.literals import Literal, _call_ends
+from autoparser_gen.emit.skeletons.literal_strings import _call_ends
+from autoparser_gen.emit.skeletons.literals import Literal
 
 END = ";"  # no literal goes on with it
 TOKEN = ('<|"|>',)

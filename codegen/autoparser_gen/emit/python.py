@@ -37,6 +37,7 @@ _DECODERS = {
     "BarePythonCalls": (
         "states",
         "json_values",
+        "literal_strings",
         "literals",
         "raw_values",
         "python_calls",
@@ -45,10 +46,17 @@ _DECODERS = {
     "Header": ("headers",),
     "JsonArguments": ("states", "json_values"),
     "JsonCalls": ("states", "json_values", "json_calls"),
-    "LiteralArguments": ("states", "literals", "literal_arguments"),
-    "PythonCalls": ("states", "literals", "python_calls"),
-    "RawValue": ("states", "json_values", "literals", "raw_values"),
-    "TreeArguments": ("states", "json_values", "literals", "raw_values", "tree_arguments"),
+    "LiteralArguments": ("states", "literal_strings", "literals", "literal_arguments"),
+    "PythonCalls": ("states", "literal_strings", "literals", "python_calls"),
+    "RawValue": ("states", "json_values", "literal_strings", "literals", "raw_values"),
+    "TreeArguments": (
+        "states",
+        "json_values",
+        "literal_strings",
+        "literals",
+        "raw_values",
+        "tree_arguments",
+    ),
 }
 
 
@@ -69,7 +77,7 @@ def emit(
     constants that they need.
     """
     tables = build_tables(analysis)
-    blocks = ["tables", "messages", "regions", "runtime"]
+    blocks = ["tables", "messages", "regions", "turn", "runtime"]
     for decoder in tables.decoders.values():
         blocks += [block for block in _DECODERS[decoder] if block not in blocks]
     blocks.append("parse")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from autoparser_gen.emit.skeletons.literals import Literal, _call_ends
+from autoparser_gen.emit.skeletons.literal_strings import _call_ends
+from autoparser_gen.emit.skeletons.literals import Literal
 from autoparser_gen.emit.skeletons.regions import Decoder, _ReadPiece
 from autoparser_gen.emit.skeletons.runtime import Parser
 

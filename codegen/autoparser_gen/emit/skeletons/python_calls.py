@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
-from autoparser_gen.emit.skeletons.literals import _LITERAL_WORDS, _SPACES, Literal, _ahead
+from autoparser_gen.emit.skeletons.literal_strings import _SPACES, _ahead
+from autoparser_gen.emit.skeletons.literals import _LITERAL_WORDS, Literal
 from autoparser_gen.emit.skeletons.regions import Decoder, _ReadPiece
-from autoparser_gen.emit.skeletons.runtime import _NAME, Parser, _match_end, _past_space, _quoted
+from autoparser_gen.emit.skeletons.runtime import _NAME, Parser, _match_end, _past_space
+from autoparser_gen.emit.skeletons.turn import _quoted
 
 LITERAL_QUOTES: tuple[str, ...] = ("'", '"')
 LITERAL_ESCAPES = True

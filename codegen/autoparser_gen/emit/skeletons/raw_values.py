@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from autoparser_gen.emit.skeletons.json_values import _SCALAR, JsonValue
-from autoparser_gen.emit.skeletons.literals import Literal, _json_text
+from autoparser_gen.emit.skeletons.literal_strings import _json_text
+from autoparser_gen.emit.skeletons.literals import Literal
 from autoparser_gen.emit.skeletons.regions import (
     _SPACE,
     Decoder,
@@ -24,8 +25,8 @@ from autoparser_gen.emit.skeletons.runtime import (
     Parser,
     _key_text,
     _match_end,
-    _quoted,
 )
+from autoparser_gen.emit.skeletons.turn import _quoted
 
 RAW_WRAP: tuple[str, str] | None = None
 RAW_TYPES: dict[str, str] = {}

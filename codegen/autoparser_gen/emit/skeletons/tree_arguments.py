@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from autoparser_gen.emit.skeletons.literals import (
+from autoparser_gen.emit.skeletons.literal_strings import (
     _SPACES,
     VerbatimString,
     _ahead,
