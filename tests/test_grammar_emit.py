@@ -106,6 +106,23 @@ def test_the_portable_form_holds_no_tokens_that_only_others_hold(name: str) -> N
     )
 
 
+@pytest.mark.parametrize("name", HOSTILE)
+def test_lark_tries_text_with_its_marker_first(name: str) -> None:
+    """It sorts tokens of any length by that of their regular expressions, as it has read them."""
+    analysis = with_marker(HOSTILE[name])
+    text = lark_printer.emit(analysis, lower(analysis), [], portable=True)
+    terminals = lark.Lark(text, parser="lalr").terminals
+    lengths = {terminal.name: len(terminal.pattern.value) for terminal in terminals}
+    assert lengths["CONTENT_TO_TOOL_CALL_OPEN"] > lengths["CONTENT"]
+
+
+def test_only_tokens_that_stand_where_text_does_are_made_longer_than_it() -> None:
+    analysis = formats.PYTHON_LIST
+    text = lark_printer.emit(analysis, lower(analysis), [], portable=True)
+    padded = [line.split(":")[0] for line in text.splitlines() if "(?:){0" in line]
+    assert padded == ["CONTENT_TO_TOOL_CALLS_OPEN"]
+
+
 def test_a_changed_marker_changes_few_lines() -> None:
     one = with_marker("<tool_call>")
     other = with_marker("<function_call>")
