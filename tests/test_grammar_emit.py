@@ -215,6 +215,8 @@ def test_what_tools_have_in_common_is_written_once() -> None:
         assert not [rule for rule in rules if "rest" in rule]
         assert len([rule for rule in rules if "tool_2" in rule]) <= 3  # call, arguments, key
         lark.Lark(text, parser="lalr")
+    text = lark_printer.emit(formats.JSON_ARRAY, lower(formats.JSON_ARRAY, tools=tools), [])
+    assert text.count("id_member COMMA") == 1
 
 
 @pytest.mark.skipif(not HAVE_GUIDANCE, reason=f"llguidance is not installed; {INSTALL}")
