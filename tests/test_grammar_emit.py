@@ -162,6 +162,36 @@ def test_lark_loads_in_time(name: str) -> None:
     assert min(times) < 0.1
 
 
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_lark_has_few_alternatives_for_a_tool(name: str) -> None:
+    """It writes out what is optional, and what has alternatives in a rule: so loading takes time."""
+    tools = [
+        {
+            "type": "function",
+            "function": {
+                "name": f"tool_{n}",
+                "parameters": {
+                    "type": "object",
+                    "properties": {f"key_{n}": {"type": "string"}, "n": {"type": "integer"}},
+                    "required": [f"key_{n}"],
+                    "additionalProperties": False,
+                },
+            },
+        }
+        for n in range(4)
+    ]
+    analysis = formats.FORMATS[name]
+    few, many = (
+        len(
+            lark.Lark(
+                lark_printer.emit(analysis, lower(analysis, tools=some), []), parser="lalr"
+            ).rules
+        )
+        for some in (tools[:2], tools)
+    )
+    assert many - few <= 2 * 7
+
+
 def test_the_portable_form_grows_with_the_number_of_tools() -> None:
     """How a text may end is written once, and not for each of the tools that it stands in."""
     properties = {"text": {"type": "string"}, "count": {"type": "integer"}}

@@ -268,8 +268,8 @@ class CallRules:
     def tagged_call(self, tool: Tool | None) -> Expr:
         """A call in markup, without the markers that all calls share."""
         tools = self.analysis.tools
-        call_id = self._id_parts()
         place = tools.call_id.pos
+        call_id = () if place is CallIdPosition.CARRIES_NAME else self._id_parts()
         parts: list[Marker | Part] = []
         if place is CallIdPosition.PRE_FUNC_NAME:
             parts += call_id
@@ -295,9 +295,8 @@ class CallRules:
         if call_id.pos is CallIdPosition.CARRIES_NAME:
             # Models leave prefix and number out, which a grammar need not let them do.
             rule = f"{tool.slug}-id" if tool else "id"
-            name = self.builder.rule(
-                rule, seq(call_id.prefix, name, call_id.suffix, NUMBER), capture="id"
-            )
+            parts = seq(call_id.prefix, name, call_id.suffix, self._number())
+            name = self.builder.rule(rule, parts, capture="id")
         suffix = self._repeating("name-close", function.name_suffix, name)
         return [Part(name, Kind.NAME), *suffix]
 
@@ -320,8 +319,11 @@ class CallRules:
         """A marker that may repeat the function's name or hold the number of the call."""
         found = {SAME_NAME: name}
         if CALL_NUMBER in text:
-            found[CALL_NUMBER] = self.builder.token("index", NUMBER)
+            found[CALL_NUMBER] = self._number()
         return repeating(marker, text, found)
+
+    def _number(self) -> Ref:
+        return self.builder.token("index", NUMBER)
 
     def _id_parts(self) -> tuple[Marker | Part, ...]:
         call_id = self.analysis.tools.call_id
