@@ -106,6 +106,23 @@ def test_the_portable_form_holds_no_tokens_that_only_others_hold(name: str) -> N
     )
 
 
+@pytest.mark.parametrize("name", HOSTILE)
+def test_lark_tries_text_with_its_marker_first(name: str) -> None:
+    """It sorts tokens of any length by that of their regular expressions, as it has read them."""
+    analysis = with_marker(HOSTILE[name])
+    text = lark_printer.emit(analysis, lower(analysis), [], portable=True)
+    terminals = lark.Lark(text, parser="lalr").terminals
+    lengths = {terminal.name: len(terminal.pattern.value) for terminal in terminals}
+    assert lengths["CONTENT_TO_TOOL_CALL_OPEN"] > lengths["CONTENT"]
+
+
+def test_only_tokens_that_stand_where_text_does_are_made_longer_than_it() -> None:
+    analysis = formats.PYTHON_LIST
+    text = lark_printer.emit(analysis, lower(analysis), [], portable=True)
+    padded = [line.split(":")[0] for line in text.splitlines() if "(?:){0" in line]
+    assert padded == ["CONTENT_TO_TOOL_CALLS_OPEN"]
+
+
 def test_a_changed_marker_changes_few_lines() -> None:
     one = with_marker("<tool_call>")
     other = with_marker("<function_call>")
@@ -143,6 +160,36 @@ def test_lark_loads_in_time(name: str) -> None:
         lark.Lark(text, parser="lalr")
         times.append(time.process_time() - begin)
     assert min(times) < 0.1
+
+
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_lark_has_few_alternatives_for_a_tool(name: str) -> None:
+    """It writes out what is optional, and what has alternatives in a rule: so loading takes time."""
+    tools = [
+        {
+            "type": "function",
+            "function": {
+                "name": f"tool_{n}",
+                "parameters": {
+                    "type": "object",
+                    "properties": {f"key_{n}": {"type": "string"}, "n": {"type": "integer"}},
+                    "required": [f"key_{n}"],
+                    "additionalProperties": False,
+                },
+            },
+        }
+        for n in range(4)
+    ]
+    analysis = formats.FORMATS[name]
+    few, many = (
+        len(
+            lark.Lark(
+                lark_printer.emit(analysis, lower(analysis, tools=some), []), parser="lalr"
+            ).rules
+        )
+        for some in (tools[:2], tools)
+    )
+    assert many - few <= 2 * 7
 
 
 def test_the_portable_form_grows_with_the_number_of_tools() -> None:
@@ -198,6 +245,8 @@ def test_what_tools_have_in_common_is_written_once() -> None:
         assert not [rule for rule in rules if "rest" in rule]
         assert len([rule for rule in rules if "tool_2" in rule]) <= 3  # call, arguments, key
         lark.Lark(text, parser="lalr")
+    text = lark_printer.emit(formats.JSON_ARRAY, lower(formats.JSON_ARRAY, tools=tools), [])
+    assert text.count("id_member COMMA") == 1
 
 
 @pytest.mark.skipif(not HAVE_GUIDANCE, reason=f"llguidance is not installed; {INSTALL}")

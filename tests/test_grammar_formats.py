@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import replace
 from typing import Any
@@ -388,6 +389,19 @@ def test_content_where_calls_have_no_marker(tag: str) -> None:
             for text in ("Hi <|python_tag|>foo", "a\n<|python_tag|>", "<<|python_tag|>{}"):
                 assert accepts(text) != bool(tag), (engine, text)
             assert not accepts('{"a": 1}'), engine
+
+
+def test_members_of_a_whole_object_come_in_any_order() -> None:
+    function = '"function": {"name": "ping", "arguments": {}}'
+    optional = ('"id": "a1"', '"type": "function"')
+    analysis = formats.FORMATS["whole object"]
+    for engine, accepts in engines(lower(analysis, tools=TOOLS), analysis).items():
+        for others in ((), *((other,) for other in optional), optional):
+            for members in itertools.permutations((function, *others)):
+                text = f"<tool_call>[{{{', '.join(members)}}}]</tool_call>"
+                assert accepts(text), (engine, text)
+        assert not accepts(f"<tool_call>[{{{', '.join(optional)}}}]</tool_call>"), engine
+        assert not accepts(f"<tool_call>[{{{function}, {function}}}]</tool_call>"), engine
 
 
 def test_json_content_holds_no_tag_of_calls() -> None:

@@ -28,6 +28,7 @@ from autoparser_gen.grammar.ir import (
     repetition,
     walk,
 )
+from autoparser_gen.grammar.places import rivals
 
 _LARK_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -35,6 +36,9 @@ _LARK_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"
 # many digits, and more.
 _NO_TIMES = "(?:){{{}}}"
 _MAX_DIGITS = 1000
+
+# What lark reads as one character before it measures a regular expression, or as two.
+_ESCAPE = re.compile(r"\\(?:(?P<one>[nrt]|x..|u.{4}|U.{8})|.)")
 
 
 def emit(
@@ -131,7 +135,7 @@ class _LarkPrinter:
         """A terminal: readable parts where it has any, else one regular expression."""
         name = self.name(rule.name)
         if self.portable:
-            return f"{name}: {_delimited(self._portable_regex(rule))}"
+            return f"{name}: {_delimited(self._portable_regex(rule.name))}"
         if isinstance(rule.body, Text):
             return f"{name}: {_delimited(text_token(rule.body.stops, lookahead=True))}"
         if isinstance(rule.body, Lines):
@@ -145,15 +149,19 @@ class _LarkPrinter:
         level = 1 if rule.name in self._joined else 0
         return f"{name}: {_delimited(regex(rule.body, self.rules, level=level))}"
 
-    def _portable_regex(self, rule: Rule) -> str:
-        """One regular expression without look-around.
+    def _portable_regex(self, name: str) -> str:
+        """One regular expression without look-ahead.
 
-        lark tries unbounded ones longest first. Text with a marker must be tried before text up to
-        the end of the response with markers in it, and that before text alone. Other engines know
-        no priorities, so it is made longer: by nothing, no times.
+        Of the unbounded ones that could be read at a place lark tries the longest first. Text with
+        a marker must be tried before text up to the end of the response with markers in it, and
+        that before text alone. Other engines know no priorities, so it is made longer: by nothing,
+        no times.
         """
-        pattern = self._patterns[rule.name]
-        missing = self._floors[_rank(rule.body)] - len(pattern)
+        pattern = self._patterns[name]
+        rank = _rank(self.rules[name].body)
+        lower = [rival for rival in self._rivals[name] if _rank(self.rules[rival].body) < rank]
+        lengths = (_length_read(self._portable_regex(rival)) for rival in lower)
+        missing = 1 + max(lengths, default=0) - _length_read(pattern)
         while missing > 0:
             zeros = min(max(1, missing - len(_NO_TIMES.format(""))), _MAX_DIGITS)
             pattern += _NO_TIMES.format("0" * zeros)
@@ -161,14 +169,8 @@ class _LarkPrinter:
         return pattern
 
     @functools.cached_property
-    def _floors(self) -> list[int]:
-        """The least length of a pattern of each rank."""
-        floors = [0, 0, 0]
-        for rank in (1, 2):
-            lower = [name for name in self._patterns if _rank(self.rules[name].body) < rank]
-            floors[rank] = max((len(self._patterns[name]) for name in lower), default=0)
-            floors[rank] = max(floors[rank], floors[rank - 1] + len(_NO_TIMES.format("0"))) + 1
-        return floors
+    def _rivals(self) -> Mapping[str, set[str]]:
+        return rivals(self.grammar)
 
     @functools.cached_property
     def _patterns(self) -> dict[str, str]:
@@ -211,6 +213,11 @@ def lark_string(text: str) -> str:
 def _delimited(pattern: str) -> str:
     """A regular expression between slashes; lark drops a backslash that stands before a quote."""
     return "/" + pattern.replace('\\"', "\\\\x22") + "/"
+
+
+def _length_read(pattern: str) -> int:
+    """The length of a regular expression to lark, which has read some of its escapes by then."""
+    return len(_ESCAPE.sub(lambda found: "." if found["one"] else "..", pattern))
 
 
 def _rank(expr: Expr) -> int:

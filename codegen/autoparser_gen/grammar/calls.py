@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autoparser_gen.analysis.model import (
@@ -38,6 +39,7 @@ from autoparser_gen.grammar.markup import (
     repeating,
     single_markers,
 )
+from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.python_calls import PythonCallRules
 from autoparser_gen.grammar.raw_values import without_longer
 from autoparser_gen.grammar.request import Tool
@@ -113,7 +115,10 @@ class CallRules:
 
     def _tool_call(self) -> Expr:
         """One call with its own markers, of any tool."""
-        one_of = self._call(None) if self.tools is None else self._one_of(self.tools)
+        if self.format.mode is ToolMode.JSON_NATIVE:
+            one_of: Expr = self._object()
+        else:
+            one_of = self._call(None) if self.tools is None else self._one_of(self.tools)
         opener, closer = self.format.per_call_start, self.format.per_call_end
         if self.format.mode is ToolMode.PYTHON_CALLS:  # what stands around the parentheses
             function = self.analysis.tools.function
@@ -149,9 +154,7 @@ class CallRules:
 
     def _call(self, tool: Tool | None) -> Expr:
         """One call without the markers that all calls share."""
-        if self.format.mode is ToolMode.JSON_NATIVE:
-            body = self.json.braced(self._members(tool))
-        elif self.format.mode is ToolMode.PYTHON_CALLS:
+        if self.format.mode is ToolMode.PYTHON_CALLS:
             python = PythonCallRules(
                 self.builder,
                 self.analysis.tools.arguments,
@@ -185,7 +188,40 @@ class CallRules:
 
     # ---- the whole call is JSON ----
 
+    def _object(self) -> Ref:
+        """The object of a call; what the calls of all tools have in common is written once."""
+        format_ = self.format
+        members = self._named("members" if format_.function_field else "call-members")
+        others: list[Ref] = []
+        if format_.id_field or format_.gen_id_field:
+            others.append(self._id_member())
+        if format_.function_field:
+            if format_.id_in_function:
+                members = self._beside(self._as_rule("members", members), others)
+                others = []
+            function = self.builder.rule("function", self.json.braced(members))
+            members = seq(self._field("function", format_.function_field), function)
+        if fixed := self._fixed():
+            others.append(fixed)
+        if others:
+            members = self._beside(self._as_rule("call-members", members), others)
+        return self.builder.rule("call", self.json.braced(members))
+
+    def _as_rule(self, name: str, expr: Expr) -> Ref:
+        """What is used several times."""
+        return expr if isinstance(expr, Ref) else self.builder.rule(name, expr)
+
+    def _named(self, name: str) -> Expr:
+        """Name and arguments of any tool, or of one of the tools: of several a rule of that name."""
+        if self.tools is None:
+            return self._members(None)
+        choices = [
+            self.builder.rule(f"{tool.slug}-members", self._members(tool)) for tool in self.tools
+        ]
+        return self.builder.rule(name, alt(*choices)) if len(choices) > 1 else choices[0]
+
     def _members(self, tool: Tool | None) -> Expr:
+        """Name and arguments, and the id where it stands between them."""
         format_ = self.format
         if format_.fun_name_is_key:
             return seq(self._quoted_name(tool), self.json.colon(), self.arguments.object(tool))
@@ -197,28 +233,12 @@ class CallRules:
             members = alt(members, seq(arguments, comma, name))
         if format_.id_between:
             members = alt(members, seq(name, comma, self._id_member(), comma, arguments))
-        prefix = f"{tool.slug}-" if tool else ""
-        if format_.function_field:
-            if format_.id_in_function:
-                members = self._beside_id(self.builder.rule(f"{prefix}members", members))
-            function = self.builder.rule(f"{prefix}function", self.json.braced(members))
-            members = seq(self._field("function", format_.function_field), function)
-        has_id = bool(format_.id_field or format_.gen_id_field) and not format_.id_in_function
-        fixed = self._fixed()
-        if not has_id and fixed is None:
-            return members
-        both = self.builder.rule(f"{prefix}call-members", members)
-        rest = self._beside_id(both) if has_id else both
-        if fixed is None:
-            return rest
-        apart = [seq(self._id_member(), comma, fixed, comma, both)] if has_id else []
-        named = self.builder.rule(f"{prefix}named-members", rest) if has_id else both
-        return alt(seq(opt(seq(fixed, comma)), named), *apart, seq(named, comma, fixed))
+        return members
 
-    def _beside_id(self, members: Ref) -> Expr:
-        """The members of an object with the id before or behind them, or without it."""
-        id_, comma = self._id_member(), self.json.comma()
-        return alt(seq(id_, comma, members), seq(members, opt(seq(comma, id_))))
+    def _beside(self, members: Ref, others: Sequence[Ref]) -> Expr:
+        """The members of an object with others that may be missing, in any order."""
+        each = [*(Member(other, False) for other in others), Member(members, True)]
+        return arrange(self.builder, "call", each, comma=self.json.comma())
 
     def _id_member(self) -> Ref:
         nine = self.json.string_of("quoted-id", _NINE) if self._wants_nine() else None
@@ -248,8 +268,8 @@ class CallRules:
     def tagged_call(self, tool: Tool | None) -> Expr:
         """A call in markup, without the markers that all calls share."""
         tools = self.analysis.tools
-        call_id = self._id_parts()
         place = tools.call_id.pos
+        call_id = () if place is CallIdPosition.CARRIES_NAME else self._id_parts()
         parts: list[Marker | Part] = []
         if place is CallIdPosition.PRE_FUNC_NAME:
             parts += call_id
@@ -275,9 +295,8 @@ class CallRules:
         if call_id.pos is CallIdPosition.CARRIES_NAME:
             # Models leave prefix and number out, which a grammar need not let them do.
             rule = f"{tool.slug}-id" if tool else "id"
-            name = self.builder.rule(
-                rule, seq(call_id.prefix, name, call_id.suffix, NUMBER), capture="id"
-            )
+            parts = seq(call_id.prefix, name, call_id.suffix, self._number())
+            name = self.builder.rule(rule, parts, capture="id")
         suffix = self._repeating("name-close", function.name_suffix, name)
         return [Part(name, Kind.NAME), *suffix]
 
@@ -300,8 +319,11 @@ class CallRules:
         """A marker that may repeat the function's name or hold the number of the call."""
         found = {SAME_NAME: name}
         if CALL_NUMBER in text:
-            found[CALL_NUMBER] = self.builder.token("index", NUMBER)
+            found[CALL_NUMBER] = self._number()
         return repeating(marker, text, found)
+
+    def _number(self) -> Ref:
+        return self.builder.token("index", NUMBER)
 
     def _id_parts(self) -> tuple[Marker | Part, ...]:
         call_id = self.analysis.tools.call_id

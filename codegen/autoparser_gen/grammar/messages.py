@@ -146,7 +146,7 @@ class Messages:
         return self.builder.rule(rule, alt(*choices), capture="call")
 
     def _one_call(self, rules: CallRules, name: Expr, tool: Tool | None, lazy: bool) -> Expr:
-        header = self._triggered_header(name) if lazy else self._call_header(name)
+        header = self._triggered_header(name, tool) if lazy else self._call_header(name, tool)
         format_ = rules.format
         if self._behind_header():
             parts: list[Marker | Part] = [
@@ -168,7 +168,7 @@ class Messages:
             opener = opener.removeprefix(core(part)).lstrip()
         return opener
 
-    def _call_header(self, name: Expr) -> Expr:
+    def _call_header(self, name: Expr, tool: Tool | None) -> Expr:
         """The header of a call, in the order of history and in that of generations."""
         headers = self.headers
         before = self._not_held(headers.recipient)
@@ -181,15 +181,18 @@ class Messages:
         if not headers.channel or not headers.preamble:
             return seq(recipient, self._header_end())
         channel = seq(core(headers.channel), headers.preamble)
-        return seq(alt(seq(recipient, channel), seq(channel, recipient)), self._header_end())
+        either = alt(seq(recipient, channel), seq(channel, recipient))
+        if tool is not None:
+            either = self.builder.token(f"{tool.slug}-header", either)
+        return seq(either, self._header_end())
 
-    def _triggered_header(self, name: Expr) -> Expr:
+    def _triggered_header(self, name: Expr, tool: Tool | None) -> Expr:
         """What of a call's header stands behind the trigger of a lazy grammar, and the trigger."""
         headers = self.headers
         if self._behind_header():
             return EMPTY
         if not core(headers.recipient):
-            return seq(core(headers.start), self._call_header(name))
+            return seq(core(headers.start), self._call_header(name, tool))
         channel = seq(core(headers.channel), headers.preamble)
         recipient = seq(core(headers.recipient), headers.namespace, name)
         return seq(recipient, opt(channel), self._header_end())
