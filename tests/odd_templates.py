@@ -335,6 +335,17 @@ TEMPLATES = {
         + "{%- if m.role == 'assistant' -%}<end>~{%- endif -%}{%- endfor -%}"
         "{%- if add_generation_prompt -%}<by>assistant~<to>{%- endif -%}"
     ).replace("~", "{{ '\\n' }}"),
+    "a content of its own for an empty text, none for null": (
+        "{%- for m in messages -%}{%- if m.content is not none -%}<by>{{ m.role }}~<to>all~<is>"
+        "{{ m.content }}{%- if m.role != 'assistant' or m.tool_calls -%}~{%- endif -%}{%- endif -%}"
+        + calls("<by>assistant~<to>{{ c.name }}~<is>{{ c.arguments | tojson }}", between="~")
+        + "{%- if m.role == 'assistant' -%}<end>~{%- endif -%}{%- endfor -%}"
+        "{%- if add_generation_prompt -%}<by>assistant~<to>{%- endif -%}"
+    ).replace("~", "{{ '\\n' }}"),
+    "a block of reasoning before every call": chat(
+        "{%- if not m.tool_calls -%}<say>{{ m.content }}</say>{%- endif -%}"
+        + calls(JSON_CALL, before="<r>{{ m.reasoning }}</r><c>[", between=", ", after="]</c>")
+    ),
     "names in the first line of a message": (
         "{%- for m in messages -%}"
         "{%- if m.content or m.role != 'assistant' -%}<{{ m.role }}>"

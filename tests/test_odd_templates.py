@@ -52,6 +52,7 @@ NOT_RENDERED = {
     "the whole list of calls without a marker": ("content beside calls",),
     "a member of every bare call": ("content beside calls",),
     "reasoning up to the next line's word": ("content beside calls",),
+    "a block of reasoning before every call": ("reasoning without calls", "content beside calls"),
 }
 
 
@@ -69,6 +70,8 @@ NUMBERED = "a number behind the tag's name"
 NEXT_LINE = "reasoning up to the next line's word"
 BEGUN = "a header that the prompt begins"
 NAME_FIRST = "names in the first line of a message"
+NULL = "a content of its own for an empty text, none for null"
+BLOCK = "a block of reasoning before every call"
 
 # (format, output, content, reasoning, calls)
 OUTPUTS = [
@@ -282,6 +285,14 @@ OUTPUTS = [
     (BEGUN, 'all\n<is>So\n<by>assistant\n<to>f\n<is>{"x": 1}', "So", "", ONE),
     (BEGUN, 'f\n<is>{"x": 1}\n<by>assistant\n<to>all\n<is>So', "So", "", ONE),
     (BEGUN, "a\nb", "a\nb", "", []),
+    (NULL, "all\n<is>So<end>", "So", "", []),
+    (NULL, 'f\n<is>{"x": 1}\n<by>assistant\n<to>f\n<is>{"x": 1}<end>', "", "", TWO),
+    (NULL, 'all\n<is>\n<by>assistant\n<to>f\n<is>{"x": 1}<end>', "", "", ONE),
+    (BLOCK, f"<r>Hm</r><c>[{CALL}]</c>", "", "Hm", ONE),
+    (BLOCK, f"<r></r><c>[{CALL}, {CALL}]</c>", "", "", TWO),
+    (BLOCK, f"<c>[{CALL}]</c>", "", "", ONE),
+    (BLOCK, "<say>So</say>", "So", "", []),
+    (BLOCK, "<r>Hm</r><say>So</say>", "So", "Hm", []),
     (NAME_FIRST, "\nSo", "So", "", []),
     (NAME_FIRST, 'f\n{"x": 1}', "", "", ONE),
     (NAME_FIRST, '\nSo<assistant>f\n{"x": 1}<assistant>f\n {"x": 1}', "So", "", TWO),

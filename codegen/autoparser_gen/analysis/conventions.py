@@ -38,7 +38,8 @@ CONVENTIONS = (
         "Chat templates that open reasoning in every prompt often drop it from history, and never"
         " show what the model writes behind it. A closer mirrors its opener.",
         "chat templates of reasoning models whose history keeps answers only",
-        "every generation prompt ends with one marker that no rendered turn contains",
+        "every generation prompt ends with one marker that no rendered turn contains; or the block"
+        " stands before every call, empty where no reasoning is given",
     ),
     Convention(
         "mirrored-opener",

@@ -110,6 +110,10 @@ def _closer_before_call(study: Study, start: str, to_call: str) -> str:
             if shared.strip() and shared.strip() != to_call.strip():
                 study.found("reasoning.end", "reasoning before a call / an empty block")
                 return margin + shared
+            closer = conventions.mirrored_closer(start)
+            if closer and shared.startswith(closer):  # an empty block stands before every call
+                study.found("reasoning.end", "convention mirrored-closer")
+                return margin + closer
     bare = study.glue("content_to_call", content=True, calls=1)
     bare = study.glue("prompt_to_call", calls=1) if bare is None else bare
     study.found("reasoning.end", "a call without / with reasoning")

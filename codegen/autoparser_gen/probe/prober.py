@@ -156,7 +156,16 @@ class Prober:
             if fallback is None:
                 return
             shape = fallback
-        self.shape, self.renders_calls = shape, True
+        self.shape, self.renders_calls = self._without_empty_content(shape), True
+
+    def _without_empty_content(self, shape: Shape) -> Shape:
+        """A shape of messages with calls whose content is null, where "" shows a content of its own."""
+        null = replace(shape, null_content=True)
+        call = needles.calls(1)
+        empty, plain = (self.after_user(calls=call, shape=each) for each in (shape, null))
+        if empty is None or plain is None or needles.FUNCTIONS[0] not in plain:
+            return shape
+        return null if len("".join(plain.split())) < len("".join(empty.split())) else shape
 
     def refuses_long_ids(self) -> bool:
         """Whether a call's id must be nine letters and digits."""
