@@ -419,6 +419,17 @@ def test_unreadable_calls_are_content_and_said_to_be(name: str) -> None:
     assert odd.module.parse("It rains.").content == "It rains."
 
 
+@pytest.mark.parametrize("tokens", [{}, {"bos_token": "<bos>"}])
+def test_a_known_first_token_hides_no_end_of_turn(tokens: dict[str, str]) -> None:
+    """All headers begin alike, also that of the instructions behind every conversation."""
+    text = (
+        "{{ bos_token }}{%- for m in messages -%}<h><{{ m.role }}>{{ m.content }}<e>{%- endfor -%}"
+        "<h><note>Answer!<e>{%- if add_generation_prompt -%}<h><assistant>{%- endif -%}"
+    )
+    analysis = analyze(Prober(Renderer(ChatTemplate("odd.jinja", text, tokens=tokens))))
+    assert (analysis.end_of_turn, analysis.assistant_header) == ("<e>", "<h><assistant>")
+
+
 def test_content_that_quotes_the_reasonings_markers_is_verified() -> None:
     odd = generate("reasoning between equal markers that the model writes")
     assert "hard text: the reasoning's markers" in odd.report.rendered

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from autoparser_gen.chat_template import UNKNOWN_TOKENS
 from autoparser_gen.probe.glue import (
     is_boundary,
     shared_end,
@@ -108,7 +107,6 @@ def end_of_answer(beginning: str, last: str, between: str) -> str:
     end = last if between.startswith(last) else shared_start(last, between)
     # All headers may begin alike (`<a>user`, `<a>assistant`). The conversation itself
     # begins with a header, with nothing closed before it.
-    beginning = beginning.lstrip(UNKNOWN_TOKENS["bos_token"])
     for at in range(1, len(end)):
         if is_boundary(end, at) and beginning.startswith(end[at:]):
             return end[:at]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from autoparser_gen.chat_template import Renderer
+from autoparser_gen.chat_template import UNKNOWN_TOKENS, Renderer
 from autoparser_gen.errors import AnalysisError, shown
 from autoparser_gen.probe import needles, source
 from autoparser_gen.probe.edges import Edges, count_markers, end_of_answer
@@ -250,7 +250,9 @@ class Prober:
             if not self.shape.user_follows:
                 return None
             last = ""  # an answer is shown in history only
-        beginning = whole.partition(needles.USER)[0]
+        # With nothing but the first token before the first header.
+        first = {**UNKNOWN_TOKENS, **self.renderer.chat_template.tokens}["bos_token"]
+        beginning = whole.partition(needles.USER)[0].removeprefix(first)
         return beginning, last.rpartition(content)[2], again.rpartition(content)[2]
 
     def _unasked(self, options: Options) -> str:
