@@ -346,6 +346,20 @@ TEMPLATES = {
         "{%- if not m.tool_calls -%}<say>{{ m.content }}</say>{%- endif -%}"
         + calls(JSON_CALL, before="<r>{{ m.reasoning }}</r><c>[", between=", ", after="]</c>")
     ),
+    "content right behind a bare list of python calls": chat(
+        calls(
+            "{{ c.name }}("
+            + EACH
+            + "{{ k }}={{ v | tojson }}{{ ', ' if not loop.last }}{%- endfor -%})",
+            before="[",
+            between=", ",
+            after="]",
+        )
+        + CONTENT
+    ),
+    "content right behind a bare list of JSON": chat(
+        calls(JSON_CALL, before="[", between=", ", after="]") + CONTENT
+    ),
     "names in the first line of a message": (
         "{%- for m in messages -%}"
         "{%- if m.content or m.role != 'assistant' -%}<{{ m.role }}>"

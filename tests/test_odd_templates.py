@@ -71,6 +71,7 @@ NEXT_LINE = "reasoning up to the next line's word"
 BEGUN = "a header that the prompt begins"
 NAME_FIRST = "names in the first line of a message"
 NULL = "a content of its own for an empty text, none for null"
+BEHIND_LIST = "content right behind a bare list of python calls"
 BLOCK = "a block of reasoning before every call"
 
 # (format, output, content, reasoning, calls)
@@ -288,6 +289,11 @@ OUTPUTS = [
     (NULL, "all\n<is>So<end>", "So", "", []),
     (NULL, 'f\n<is>{"x": 1}\n<by>assistant\n<to>f\n<is>{"x": 1}<end>', "", "", TWO),
     (NULL, 'all\n<is>\n<by>assistant\n<to>f\n<is>{"x": 1}<end>', "", "", ONE),
+    (BEHIND_LIST, "[f(x=1)]So", "So", "", ONE),
+    (BEHIND_LIST, "So\n[f(x=1), f(x=1)] and\nmore", "So\n and\nmore", "", TWO),
+    (BEHIND_LIST, "[f(x=1)", "", "", ONE),
+    (BEHIND_LIST, "So [f(x=1)]", "So [f(x=1)]", "", []),
+    ("content right behind a bare list of JSON", f"[{CALL}]So", "So", "", ONE),
     (BLOCK, f"<r>Hm</r><c>[{CALL}]</c>", "", "Hm", ONE),
     (BLOCK, f"<r></r><c>[{CALL}, {CALL}]</c>", "", "", TWO),
     (BLOCK, f"<c>[{CALL}]</c>", "", "", ONE),

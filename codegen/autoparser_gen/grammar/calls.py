@@ -54,7 +54,7 @@ _NINE = Rep(chars("a-zA-Z0-9"), 9, 9)
 class AfterCalls:
     """What may follow calls: content, if the chat template writes any there, and an end marker."""
 
-    content: Ref | None = None
+    content: Expr | None = None
     end: str = ""
 
 
@@ -99,7 +99,7 @@ class CallRules:
         in_section = core(self.format.section_start) and self._leads_with_marker()
         if self.format.tools_array_wrapped:
             calls = seq(call, many(seq(self.json.comma(), call))) if self.parallel else call
-            return seq(self.json.bracketed(calls), behind)
+            return seq(self.json.bracketed(calls), EMPTY if closed else after.content or space)
         separator = core(self.format.call_separator)
         if separator and self.parallel:
             between = self.json.punctuation("call-separator", separator, before=True, after=True)

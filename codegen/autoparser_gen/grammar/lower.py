@@ -293,10 +293,10 @@ class _Response:
 
     def _after_calls(self) -> AfterCalls:
         """What the chat template writes behind calls."""
-        return AfterCalls(
-            content=self._content_text() if self._content_after_calls() else None,
-            end=self.analysis.end_of_turn_after_calls,
-        )
+        content: Expr | None = None
+        if self._content_after_calls():
+            content = opt(self._bare_content()) if self.bare else self._content_text()
+        return AfterCalls(content, self.analysis.end_of_turn_after_calls)
 
     # ---- facts ----
 
@@ -305,9 +305,13 @@ class _Response:
         return content.mode is not ContentMode.PLAIN and bool(core(content.start))
 
     def _content_after_calls(self) -> bool:
-        """Whether content may stand behind a call; not where it could be taken for its last value."""
+        """Whether content may stand behind a call.
+
+        Not where it could be taken for its last value, nor right behind a call without a marker.
+        """
         written = "call_to_content" in self.analysis.joints
-        simple = not self._wrapped() and not self.bare and not self.call_rules.arguments.raw
+        closed = not self.bare or self.format.tools_array_wrapped
+        simple = not self._wrapped() and closed and not self.call_rules.arguments.raw
         return self.has_calls and written and simple
 
     def _reasoning_behind_content(self) -> bool:
