@@ -58,6 +58,12 @@ TEMPLATES = {
         + "{%- endif -%}"
         + calls("<c>" + JSON_CALL + "</c>")
     ),
+    "a wrapper of content beside calls, none without content": chat(
+        "{%- if m.content and m.tool_calls -%}<say>{{ m.content }}</say>~{%- else -%}"
+        + CONTENT
+        + "{%- endif -%}"
+        + calls("<c>" + JSON_CALL + "</c>")
+    ),
     "a wrapper of content beside bare calls": chat(
         "{%- if m.tool_calls -%}<say>{{ m.content or '' }}</say>{%- else -%}"
         + CONTENT

@@ -72,6 +72,7 @@ BEGUN = "a header that the prompt begins"
 NAME_FIRST = "names in the first line of a message"
 NULL = "a content of its own for an empty text, none for null"
 BEHIND_LIST = "content right behind a bare list of python calls"
+ASIDE = "a wrapper of content beside calls, none without content"
 BLOCK = "a block of reasoning before every call"
 
 # (format, output, content, reasoning, calls)
@@ -294,6 +295,10 @@ OUTPUTS = [
     (BEHIND_LIST, "[f(x=1)", "", "", ONE),
     (BEHIND_LIST, "So [f(x=1)]", "So [f(x=1)]", "", []),
     ("content right behind a bare list of JSON", f"[{CALL}]So", "So", "", ONE),
+    (ASIDE, f"<say>So</say>\n<c>{CALL}</c>", "So", "", ONE),
+    (ASIDE, f"<c>{CALL}</c><c>{CALL}</c>", "", "", TWO),
+    (ASIDE, f"So<c>{CALL}</c>", "So", "", ONE),
+    (ASIDE, "So", "So", "", []),
     (BLOCK, f"<r>Hm</r><c>[{CALL}]</c>", "", "Hm", ONE),
     (BLOCK, f"<r></r><c>[{CALL}, {CALL}]</c>", "", "", TWO),
     (BLOCK, f"<c>[{CALL}]</c>", "", "", ONE),

@@ -97,14 +97,19 @@ def _beside_calls(study: Study, found: Content, reasoning: Reasoning) -> Content
         if before.startswith(found.start.strip()):
             return found
         return Content(found.mode, found.start, found.end, plain_beside_calls=not before)
-    if not before or not without_reasoning(bare, reasoning).lstrip().startswith(before):
+    rest = without_reasoning(bare, reasoning).lstrip()
+    if before and rest.startswith(before):
+        # Without content the wrapper stands there empty: opener, closer, the call's own markers.
+        closer = shared_start(rest[len(before) :], to_call)
+        closer = closer[: closer.find(">") + 1 or len(closer)]
+    else:  # or it is not there, and the call's own markers are all
+        closer = without_suffix(to_call, shared_end(to_call, rest))
+    # A call in a message of its own says nothing of what closes content.
+    header = study.header.strip()
+    if not before or not closer.strip() or (header and header in closer):
         return found
-    # Without content the wrapper stands there empty: opener, closer, then the call's own markers.
-    rest = without_reasoning(bare, reasoning).lstrip()[len(before) :]
-    closer = shared_start(rest, to_call)
     study.found("content.beside_call_start", "a call without / with content", bare, to_call)
-    at = closer.find(">") + 1 or len(closer)
-    return Content(found.mode, beside_call_start=before, beside_call_end=closer[:at].strip())
+    return Content(found.mode, beside_call_start=before, beside_call_end=closer.strip())
 
 
 def without_end(glue: str, end_of_turn: str) -> str:
