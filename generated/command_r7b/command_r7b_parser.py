@@ -378,10 +378,15 @@ class _Row:
         self.tentative = target.kind == "end" or target.otherwise == "back"
         self.in_value = target.before is not None and target.before.kind == "raw"
         self.in_text = place.kind == "text" and not place.is_reasoning
+        # Whether a message's header follows, and no call may go on before it.
+        outside = self.in_text or (place.kind == "gap" and place.otherwise != "back")
+        self._begins_message = target.collects == "header" and outside and not go.closes
 
     @cached_property
     def decoder(self) -> type[Decoder] | None:
-        """Where a call in text begins with the marker: what reads the first value in it."""
+        """Where a call in text, or a message, begins with the marker: what reads the first value in it."""
+        if self._begins_message:
+            return DECODERS[self.target.name]
         if not self.opens or self.stays or not self.in_text:
             return None
         places, seen = [self.target], set[str]()
@@ -1220,9 +1225,13 @@ class Parser(_Turn):
         if self._draft is not None:
             return False
         call = decoder.whole(self, row, self._buffer, at + len(row.marker))
-        if call is None or len(self._calls) == self._max_calls or self.over_limit(call.arguments):
+        if call is None or not call.name:
+            return False
+        if len(self._calls) == self._max_calls or self.over_limit(call.arguments):
             return False
         name, arguments, call_id, last, stop = call
+        if self._at < at:  # whitespace in a gap
+            self._keep(at)
         if row.before or self._blank:
             self._give("separator", self._space)
             self._space = ""
@@ -1258,7 +1267,8 @@ class Parser(_Turn):
         if found is None:
             return self._fail(at)
         row = place.rows[found.group()]
-        self._follow(row, at, at if row.stays else found.end())
+        if row.decoder is None or not self._take_call(row, row.decoder, at):
+            self._follow(row, at, at if row.stays else found.end())
         return True
 
     def _end_in_gap(self, place: _Place) -> bool:
@@ -1972,6 +1982,19 @@ def _string(text: str) -> str:
     return value
 
 
+def _last_marker(row: _Row, text: str, at: int) -> tuple[_Row, int] | None:
+    """The last marker of a call whose value ends at text[at], and the index behind it.
+
+    `row` led to the value. None where the marker is not there, or may be the beginning of a longer one.
+    """
+    gap = row.target.rows[""].target
+    found = gap.search.at.match(text, _past_space(text, at, len(text)))
+    if gap.kind != "gap" or not found or len(text) - found.start() < gap.search.longest:
+        return None
+    last = gap.rows[found.group()]
+    return (last, found.end()) if last.ends_call else None
+
+
 class JsonArguments(Decoder):
     """The arguments of a call: a JSON object, passed on as it is written."""
 
@@ -1995,6 +2018,16 @@ class JsonArguments(Decoder):
         self._parser.call_arguments(text[at:stop])
         self.done = value.done
         return stop
+
+    @classmethod
+    def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
+        """See Decoder: all but the name, which stands before the marker."""
+        at = _past_space(text, at, len(text))
+        if "" not in row.target.rows or not text.startswith("{", at):
+            return None
+        stop = _whole(text, at, len(text), parser)
+        closed = _last_marker(row, text, stop) if stop else None
+        return _WholeCall("", text[at:stop], None, *closed) if closed else None
 
     def passes(self) -> _ReadPiece | None:
         """See Decoder."""
@@ -2061,23 +2094,19 @@ class JsonCalls(Decoder):
     @classmethod
     def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
         """See Decoder."""
-        closing = row.target.rows.get("")
-        if CALLS_IN_ARRAY or FUNCTION_FIELD or closing is None or closing.target.kind != "gap":
+        if CALLS_IN_ARRAY or FUNCTION_FIELD or "" not in row.target.rows:
             return None
-        end, search = len(text), closing.target.search
+        end = len(text)
         head = _HEAD.match(text, _past_space(text, at, end))
         if head is None or not head[1]:
             return None
         at = head.end()
         stop = _whole(text, at, end, parser)
         tail = _TAIL.match(text, stop) if stop else None
-        found = tail and search.at.match(text, _past_space(text, tail.end(), end))
-        if not tail or not found or end - found.start() < search.longest:
-            return None  # a longer marker may stand there
-        last = closing.target.rows[found.group()]
-        if not last.ends_call:
+        closed = tail and _last_marker(row, text, tail.end())
+        if not tail or not closed:
             return None
-        return _WholeCall(head[1], text[at:stop], tail[1] or None, last, found.end())
+        return _WholeCall(head[1], text[at:stop], tail[1] or None, *closed)
 
     def ends(self) -> bool:
         """The text has ended: whether the last call is complete, if not the array."""

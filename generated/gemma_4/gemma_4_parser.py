@@ -375,10 +375,15 @@ class _Row:
         self.tentative = target.kind == "end" or target.otherwise == "back"
         self.in_value = target.before is not None and target.before.kind == "raw"
         self.in_text = place.kind == "text" and not place.is_reasoning
+        # Whether a message's header follows, and no call may go on before it.
+        outside = self.in_text or (place.kind == "gap" and place.otherwise != "back")
+        self._begins_message = target.collects == "header" and outside and not go.closes
 
     @cached_property
     def decoder(self) -> type[Decoder] | None:
-        """Where a call in text begins with the marker: what reads the first value in it."""
+        """Where a call in text, or a message, begins with the marker: what reads the first value in it."""
+        if self._begins_message:
+            return DECODERS[self.target.name]
         if not self.opens or self.stays or not self.in_text:
             return None
         places, seen = [self.target], set[str]()
@@ -1217,9 +1222,13 @@ class Parser(_Turn):
         if self._draft is not None:
             return False
         call = decoder.whole(self, row, self._buffer, at + len(row.marker))
-        if call is None or len(self._calls) == self._max_calls or self.over_limit(call.arguments):
+        if call is None or not call.name:
+            return False
+        if len(self._calls) == self._max_calls or self.over_limit(call.arguments):
             return False
         name, arguments, call_id, last, stop = call
+        if self._at < at:  # whitespace in a gap
+            self._keep(at)
         if row.before or self._blank:
             self._give("separator", self._space)
             self._space = ""
@@ -1255,7 +1264,8 @@ class Parser(_Turn):
         if found is None:
             return self._fail(at)
         row = place.rows[found.group()]
-        self._follow(row, at, at if row.stays else found.end())
+        if row.decoder is None or not self._take_call(row, row.decoder, at):
+            self._follow(row, at, at if row.stays else found.end())
         return True
 
     def _end_in_gap(self, place: _Place) -> bool:
