@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
-from autoparser_gen.emit.skeletons.regions import _SPACE, Decoder
-from autoparser_gen.emit.skeletons.runtime import _NAME, Parser, _past_space
+from autoparser_gen.emit.skeletons.regions import _SPACE, DECODERS, Decoder, _Row, _WholeCall
+from autoparser_gen.emit.skeletons.runtime import _NAME, Parser, _match_end, _past_space
 
 CHANNEL = "<channel>"
 HEADER_START = "<begin>"
@@ -20,6 +20,7 @@ NAME_IN_HEADER = True
 # ==== Begin headers block (identical in every file that has it) ====
 
 _NO_WORD = "" in HEADER_WORDS  # nothing but the line that it is in marks a function's name
+_WORD = re.compile(r"[^\s<]*")
 _WORD_NAME = re.compile(r"[\w.-]+")  # so names are words then, as far as is known
 _LONGEST_HEADER = 399  # it is looked at again with every piece of text
 _SIGNS = tuple(filter(None, (CHANNEL, RECIPIENT)))  # what a header is known by
@@ -61,6 +62,18 @@ class Header(Decoder):
             self.failed = self.failed or head[stop : stop + 1] != "{"
         self.done = not self.failed
         return start + stop - before
+
+    @classmethod
+    def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
+        """See Decoder."""
+        header = cls(parser)
+        stop = header.read(text, at, len(text))
+        call = row.target.rows.get("call")
+        if not header.done or header.row != "call" or call is None:
+            return None
+        decoder = DECODERS.get(call.target.name, Decoder)
+        found = decoder.whole(parser, call, text, stop)
+        return None if found is None else _WholeCall(header.name or found.name, *found[1:])
 
     def ends(self) -> bool:
         """The text has ended: whether this is a header that was cut off, rather than text."""
@@ -109,7 +122,7 @@ class Header(Decoder):
 
 def _word(text: str) -> str:
     """A word of a header: up to a space or the next marker."""
-    return re.split(r"[\s<]", text, maxsplit=1)[0]
+    return text[: _match_end(_WORD, text, 0, len(text))]
 
 
 def _may_be_called(name: str, schemas: Container[str] | None) -> bool:

@@ -8,6 +8,7 @@ from autoparser_gen.emit.skeletons.json_values import (
     _KEY_TOKEN,
     _STRING_RUN,
     JsonValue,
+    _last_marker,
     _string,
     _whole,
 )
@@ -80,23 +81,19 @@ class JsonCalls(Decoder):
     @classmethod
     def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
         """See Decoder."""
-        closing = row.target.rows.get("")
-        if CALLS_IN_ARRAY or FUNCTION_FIELD or closing is None or closing.target.kind != "gap":
+        if CALLS_IN_ARRAY or FUNCTION_FIELD or "" not in row.target.rows:
             return None
-        end, search = len(text), closing.target.search
+        end = len(text)
         head = _HEAD.match(text, _past_space(text, at, end))
         if head is None or not head[1]:
             return None
         at = head.end()
         stop = _whole(text, at, end, parser)
         tail = _TAIL.match(text, stop) if stop else None
-        found = tail and search.at.match(text, _past_space(text, tail.end(), end))
-        if not tail or not found or end - found.start() < search.longest:
-            return None  # a longer marker may stand there
-        last = closing.target.rows[found.group()]
-        if not last.ends_call:
+        closed = tail and _last_marker(row, text, tail.end())
+        if not tail or not closed:
             return None
-        return _WholeCall(head[1], text[at:stop], tail[1] or None, last, found.end())
+        return _WholeCall(head[1], text[at:stop], tail[1] or None, *closed)
 
     def ends(self) -> bool:
         """The text has ended: whether the last call is complete, if not the array."""

@@ -11,6 +11,8 @@ from autoparser_gen.emit.skeletons.regions import (
     Decoder,
     _find_escaped,
     _ReadPiece,
+    _Row,
+    _WholeCall,
 )
 from autoparser_gen.emit.skeletons.runtime import Parser, _match_end, _past_space
 from autoparser_gen.emit.skeletons.states import (
@@ -341,6 +343,19 @@ def _string(text: str) -> str:
     return value
 
 
+def _last_marker(row: _Row, text: str, at: int) -> tuple[_Row, int] | None:
+    """The last marker of a call whose value ends at text[at], and the index behind it.
+
+    `row` led to the value. None where the marker is not there, or may be the beginning of a longer one.
+    """
+    gap = row.target.rows[""].target
+    found = gap.search.at.match(text, _past_space(text, at, len(text)))
+    if gap.kind != "gap" or not found or len(text) - found.start() < gap.search.longest:
+        return None
+    last = gap.rows[found.group()]
+    return (last, found.end()) if last.ends_call else None
+
+
 class JsonArguments(Decoder):
     """The arguments of a call: a JSON object, passed on as it is written."""
 
@@ -364,6 +379,16 @@ class JsonArguments(Decoder):
         self._parser.call_arguments(text[at:stop])
         self.done = value.done
         return stop
+
+    @classmethod
+    def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
+        """See Decoder: all but the name, which stands before the marker."""
+        at = _past_space(text, at, len(text))
+        if "" not in row.target.rows or not text.startswith("{", at):
+            return None
+        stop = _whole(text, at, len(text), parser)
+        closed = _last_marker(row, text, stop) if stop else None
+        return _WholeCall("", text[at:stop], None, *closed) if closed else None
 
     def passes(self) -> _ReadPiece | None:
         """See Decoder."""

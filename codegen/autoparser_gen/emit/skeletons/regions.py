@@ -113,10 +113,15 @@ class _Row:
         self.tentative = target.kind == "end" or target.otherwise == "back"
         self.in_value = target.before is not None and target.before.kind == "raw"
         self.in_text = place.kind == "text" and not place.is_reasoning
+        # Whether a message's header follows, and no call may go on before it.
+        outside = self.in_text or (place.kind == "gap" and place.otherwise != "back")
+        self._begins_message = target.collects == "header" and outside and not go.closes
 
     @cached_property
     def decoder(self) -> type[Decoder] | None:
-        """Where a call in text begins with the marker: what reads the first value in it."""
+        """Where a call in text, or a message, begins with the marker: what reads the first value in it."""
+        if self._begins_message:
+            return DECODERS[self.target.name]
         if not self.opens or self.stays or not self.in_text:
             return None
         places, seen = [self.target], set[str]()

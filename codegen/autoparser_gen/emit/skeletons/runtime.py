@@ -245,9 +245,13 @@ class Parser(_Turn):
         if self._draft is not None:
             return False
         call = decoder.whole(self, row, self._buffer, at + len(row.marker))
-        if call is None or len(self._calls) == self._max_calls or self.over_limit(call.arguments):
+        if call is None or not call.name:
+            return False
+        if len(self._calls) == self._max_calls or self.over_limit(call.arguments):
             return False
         name, arguments, call_id, last, stop = call
+        if self._at < at:  # whitespace in a gap
+            self._keep(at)
         if row.before or self._blank:
             self._give("separator", self._space)
             self._space = ""
@@ -283,7 +287,8 @@ class Parser(_Turn):
         if found is None:
             return self._fail(at)
         row = place.rows[found.group()]
-        self._follow(row, at, at if row.stays else found.end())
+        if row.decoder is None or not self._take_call(row, row.decoder, at):
+            self._follow(row, at, at if row.stays else found.end())
         return True
 
     def _end_in_gap(self, place: _Place) -> bool:
