@@ -235,7 +235,10 @@ WRONG_USE: dict[str, tuple[list[object], str]] = {
     "an empty path to write": ([HERMES, "-o", ""], "the path is empty"),
     "an empty folder": ([".", "-o", "out"], "neither a model's folder"),
     "tools missing": ([HERMES, "-o", "x.gbnf", "--tools", "no.json"], "--tools no.json: cannot be"),
-    "choice without tools": ([HERMES, "-o", "x.gbnf", "--tool-choice", "look"], "needs --tools"),
+    "choice without tools": (
+        [HERMES, "-o", "x.gbnf", "--tool-choice", "look"],
+        "no tools are given",
+    ),
     "variant of a jinja": ([HERMES, "-o", "x.py", "--variant", "tool_use"], "Leave the option out"),
 }
 
@@ -304,9 +307,9 @@ def test_a_byte_order_mark_is_no_part_of_the_text(run: Runner, tmp_path: Path) -
     ("content", "choice", "message"),
     [
         ("[", "auto", "tools.json:1:2: not valid JSON"),
-        ("{}", "auto", "not a list of tools"),
-        ('[{"name": 1}]', "auto", "not a list of tools"),
-        (json.dumps(TOOLS), "fly", "--tool-choice fly: no such tool in tools.json; it has: look"),
+        ("{}", "auto", "--tools tools.json: the tools are no list: give OpenAI's"),
+        ('[{"name": 1}]', "auto", "--tools tools.json: tool 1 of the list has no function"),
+        (json.dumps(TOOLS), "fly", "no tool is named 'fly'; the list has: look"),
     ],
 )
 def test_bad_tools(run: Runner, tmp_path: Path, content: str, choice: str, message: str) -> None:
@@ -315,6 +318,28 @@ def test_bad_tools(run: Runner, tmp_path: Path, content: str, choice: str, messa
     assert done.status == 2
     assert message in done.err
     assert files_in(tmp_path) == ["tools.json"]
+
+
+def test_tools_without_the_object_around_them(run: Runner, tmp_path: Path) -> None:
+    (tmp_path / "tools.json").write_text(json.dumps([tool["function"] for tool in TOOLS]))
+    flat = run(HERMES, "-o", "-", "--target", "gbnf", "--tools", "tools.json")
+    (tmp_path / "tools.json").write_text(json.dumps(TOOLS))
+    wrapped = run(HERMES, "-o", "-", "--target", "gbnf", "--tools", "tools.json")
+    assert (flat.status, flat.out) == (0, wrapped.out)
+
+
+@pytest.mark.parametrize("option", ["--portable", "--special-tokens"])
+def test_options_for_lark_without_lark(run: Runner, option: str) -> None:
+    done = run(HERMES, "-o", "x.gbnf", option)
+    assert done.status == 2
+    assert f"{option} changes only grammars for Lark" in done.err
+
+
+def test_a_lazy_grammar_that_nothing_triggers(run: Runner) -> None:
+    bare = run(HERMES.with_name("llama_3_1.jinja"), "-o", "x.gbnf", "--lazy")
+    assert bare.status == 0
+    assert "nothing can trigger the lazy grammar" in bare.out + bare.err
+    assert "trigger" not in run(HERMES, "-o", "y.gbnf", "--lazy").err
 
 
 def test_two_chat_templates_of_one_stem(run: Runner, tmp_path: Path) -> None:

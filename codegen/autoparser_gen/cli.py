@@ -304,8 +304,7 @@ def _requests(source: Path, options: Options, given: dict[str, Any]) -> list[Req
         raise UsageError("nothing to do: name a file to write with -o, or look with --inspect.")
     if not request.is_folder(source):
         wanted = request.outputs_for_file(outputs, given["target"])
-        if options.with_grammar:
-            request.require_module(wanted)
+        request.require_targets(wanted, options)
         requests = [request.Request(source, wanted, options)]
         others = [given[name] for name in ("tools", "response_schema") if given[name]]
         request.require_inputs_kept(others, requests)

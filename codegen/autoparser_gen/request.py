@@ -6,13 +6,14 @@ import json
 import keyword
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from autoparser_gen.containers import MODEL_FILES, STANDARD_INPUT, is_model_folder
-from autoparser_gen.errors import UsageError
+from autoparser_gen.errors import GrammarError, UsageError
+from autoparser_gen.grammar.request import choose, read_tools
 from autoparser_gen.header import option_words, request_options
 from autoparser_gen.limits import DEFAULT_LIMITS, Limits
 from autoparser_gen.targets import TARGETS, Asked, Target
@@ -152,12 +153,21 @@ def outputs_for_file(paths: Iterable[Path], target: str | None) -> tuple[Output,
     return tuple(outputs.values())
 
 
-def require_module(outputs: Iterable[Output]) -> None:
-    """Raise UsageError where none of the outputs can print grammars."""
-    if not any(output.target.prints for output in outputs):
+def require_targets(outputs: Iterable[Output], options: Options) -> None:
+    """Raise UsageError where an option changes none of the outputs."""
+    targets = [output.target for output in outputs]
+    modules = [target for target in targets if target.prints]
+    if options.with_grammar and not modules:
         raise UsageError(
             "--with-grammar goes with a parser module, which will print grammars: -o FILE.py."
         )
+    lark = any(target.name == "lark" for target in targets)
+    for option, given in (
+        ("--portable", options.portable),
+        ("--special-tokens", options.special_tokens),
+    ):
+        if given and not lark:
+            raise UsageError(f"{option} changes only grammars for Lark: -o FILE.lark.")
 
 
 def require_inputs_kept(inputs: Iterable[Path], requests: Iterable[Request]) -> None:
@@ -259,32 +269,14 @@ def read_json(option: str, path: Path) -> JsonFile:
 
 def check_tools(tools: JsonFile | None, tool_choice: str) -> None:
     """Raise UsageError where the tools are no OpenAI tool list, or the choice is not in it."""
-    if tools is not None and not _is_tool_list(tools.value):
-        raise UsageError(
-            f"--tools {tools.name}: not a list of tools. Expected"
-            ' [{"type": "function", "function": {"name": ..., "parameters": {...}}}, ...].'
-        )
-    if tool_choice in ("auto", "required", "none"):
-        return
-    if tools is None:
-        raise UsageError(
-            f"--tool-choice {tool_choice}: neither auto, required nor none; the name of a tool"
-            " needs --tools."
-        )
-    names = [tool["function"]["name"] for tool in tools.value]
-    if tool_choice not in names:
-        raise UsageError(
-            f"--tool-choice {tool_choice}: no such tool in {tools.name}; it has:"
-            f" {', '.join(names) or 'none'}."
-        )
-
-
-def _is_tool_list(value: Any) -> bool:
-    def is_tool(item: Any) -> bool:
-        function = item.get("function") if isinstance(item, Mapping) else None
-        return isinstance(function, Mapping) and isinstance(function.get("name"), str)
-
-    return isinstance(value, list) and all(map(is_tool, value))
+    try:
+        given = None if tools is None else read_tools(tools.value)
+    except GrammarError as error:
+        raise UsageError(f"--tools {tools.name if tools else ''}: {error}") from error
+    try:
+        choose(given, tool_choice)
+    except GrammarError as error:
+        raise UsageError(f"--tool-choice {tool_choice}: {error}") from error
 
 
 def _target_of(path: Path, target: str | None) -> Target:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from autoparser_gen.analysis.as_json import triggers
 from autoparser_gen.analysis.model import Analysis, ContentMode, ReasoningMode, ToolMode
 from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.calls import AfterCalls, CallRules
@@ -66,6 +67,8 @@ def lower(
     response = _Response(builder, analysis, chosen, parallel, response_schema)
     if lazy:
         body: Expr = response.calls(lazy=True)
+        if not triggers(analysis):
+            builder.warn("no marker begins a call, so nothing can trigger the lazy grammar.")
     else:
         body = response.whole(thinking, calls_required=tool_choice not in ("auto", "none"))
     builder.rule(RESPONSE, body)

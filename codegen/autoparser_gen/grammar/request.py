@@ -53,7 +53,10 @@ def choose(tools: list[Tool] | None, tool_choice: str) -> list[Tool] | None:
     if tool_choice == "none":
         return []
     if tools is None:
-        raise GrammarError(f"the tool choice {tool_choice!r} names a tool, but no tools are given.")
+        raise GrammarError(
+            f"the tool choice {tool_choice!r} is none of auto, required and none, and no tools are"
+            " given that it could name."
+        )
     chosen = [tool for tool in tools if tool.name == tool_choice]
     if not chosen:
         names = ", ".join(tool.name for tool in tools) or "none"
