@@ -215,11 +215,14 @@ def test_the_portable_form_has_one_choice_of_calls() -> None:
         {"type": "function", "function": {"name": f"tool_{n}", "parameters": parameters}}
         for n in range(3)
     ]
-    analysis = formats.RAW_VALUES
-    text = lark_printer.emit(analysis, lower(analysis, tools=tools), [], portable=True)
-    lines = text.splitlines()
-    assert "tool_call: TOOL_CALL_OPEN after_tool_call_open" in lines
-    assert len([line for line in lines if '"tool_2"' in line]) == 1
+    for analysis, first in (
+        (formats.RAW_VALUES, "tool_call: TOOL_CALL_OPEN after_tool_call_open"),
+        (formats.PYTHON_LIST, "after_tool_calls_open: LBRACK call_and_rest"),
+    ):
+        text = lark_printer.emit(analysis, lower(analysis, tools=tools), [], portable=True)
+        lines = text.splitlines()
+        assert first in lines
+        assert len([line for line in lines if '"tool_2"' in line]) == 1
 
 
 def test_what_tools_have_in_common_is_written_once() -> None:

@@ -8,6 +8,7 @@ text again, so rules that leave off inside a text turn into right-recursive ones
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
@@ -33,7 +34,9 @@ from autoparser_gen.grammar.ir import (
     nullable,
     nullable_rules,
     opt,
+    reachable,
     references,
+    replaced,
     seq,
     walk,
 )
@@ -90,6 +93,7 @@ class _Fuser:
         self.empty = nullable_rules(grammar.rules)
         self.closed: dict[str, bool] = {}  # rules that hold no text, or all that ends it too
         self.names: dict[Expr, str] = {}  # of the rules for what follows a fused token
+        self.with_rest: set[str] = set()  # the names of rules for others with what follows them
         self.ends: dict[tuple[str, Expr], Expr] = {}  # by text and what follows it
 
     def run(self) -> ResponseGrammar:
@@ -98,34 +102,65 @@ class _Fuser:
         body = self.convert(self.grammar[start].body)
         self.builder.rules[start] = Rule(start, body)
         for name, rule in self.builder.rules.items():
-            body = _without_outside(rule.body)
-            self.builder.rules[name] = Rule(name, body, rule.token, rule.capture)
+            body = replaced(rule.body, {_OUTSIDE.name: EMPTY})
+            self.builder.rules[name] = replace(rule, body=body)
+        self._dissolve(start)
         fused = self.builder.build(start)
         return ResponseGrammar(fused.rules, start, self.grammar.warnings)
 
+    def _dissolve(self, start: str) -> None:
+        """Write a rule with what follows it where it is used, if that is one place only."""
+        rules = self.builder.rules
+        used = [rule.body for rule in reachable(rules, start)]
+        count = Counter(name for body in used for name in references(body))
+        once = {name: rules[name].body for name in self.with_rest if count[name] == 1}
+
+        def dissolved(expr: Expr) -> Expr:
+            found = {name: dissolved(once[name]) for name in references(expr) if name in once}
+            return replaced(expr, found) if found else expr
+
+        self.builder.rules = {
+            name: replace(rule, body=dissolved(rule.body)) for name, rule in rules.items()
+        }
+
     # ---- expressions that hold text which something after it ends ----
 
-    def convert(self, expr: Expr) -> Expr:
-        """An expression that goes on to the end of the response, without text tokens."""
+    def convert(self, expr: Expr, word: str = "") -> Expr:
+        """An expression that goes on to the end of the response, without text tokens.
+
+        `word` is the literal before it, after which rules for what follows are named.
+        """
         if not self._is_open(expr):
             return expr
         first, *following = items_of(expr)
         rest = seq(*following)
         if not self._is_open(first):
             second = items_of(rest)[0]
-            if isinstance(first, Ref) and isinstance(second, Ref) and self._is_choice(second):
-                return seq(first, self._following(rest, first.name))
-            return self._joined(first, rest) or seq(first, self.convert(rest))
+            if isinstance(first, Ref) and self._is_choice(second):
+                return seq(first, self._following(rest, word or first.name))
+            word = slug(first.text) if isinstance(first, Lit) else word
+            return self._joined(first, rest) or seq(first, self.convert(rest, word))
         if isinstance(first, Ref):
             rule = self.grammar[first.name]
             if isinstance(rule.body, Text):
                 return self._fused(rule, rest)
-            return self.convert(seq(rule.body, rest))
+            return self._with_rest(rule, rest)
         if isinstance(first, Alt):
             return alt(*(self.convert(seq(item, rest)) for item in first.items))
         if isinstance(first, Rep):
             return self._repeated(first, rest)
         raise GrammarError(f"text stands where it cannot become part of a token: {first}")
+
+    def _with_rest(self, rule: Rule, rest: Expr) -> Expr:
+        """An open rule with what follows it, as a rule: several tools go on with the same."""
+        whole = seq(rule.body, rest)
+        if isinstance(rule.body, Ref) or nullable(whole, self.empty):
+            return self.convert(whole)
+        if whole not in self.names:
+            name = self.names[whole] = self.builder.reserve(f"{rule.name}-and-rest")
+            self.with_rest.add(name)
+            self.builder.define(name, self.convert(whole))
+        return Ref(self.names[whole])
 
     def _is_open(self, expr: Expr) -> bool:
         return any(name and not self._is_closed(name) for name in references(expr))
@@ -272,7 +307,9 @@ class _Fuser:
             begun = next((one for one in text.body.stops if _begins(stop, one)), None)
             if begun is not None:
                 yield _Ending(
-                    _name(text, stop, step), _through(text.body, stop, begun, step), step.rest
+                    _name(text, stop, begun, step),
+                    _through(text.body, stop, begun, step),
+                    step.rest,
                 )
             elif any(_leads_to(stop, other) for other in text.body.stops):
                 yield from self._search(text, step.rest, stop, (*tokens, step.token))
@@ -373,14 +410,14 @@ def _through(text: Text, read: Stop, stop: Stop, step: _Step) -> Expr:
     return seq(Thru(stops, exact), more, *_after_marker(step.token))
 
 
-def _name(text: Rule, read: Stop, step: _Step) -> str:
+def _name(text: Rule, read: Stop, stop: Stop, step: _Step) -> str:
     """A name for text with what ends it: a given word in that, or else the last token."""
-    assert isinstance(text.body, Text)
-    words = {
-        at for stop in text.body.stops for at, piece in enumerate(stop) if isinstance(piece, Word)
-    }
-    given = [piece for at, piece in enumerate(read) if at in words and isinstance(piece, str)]
-    return f"{text.name}-to-{slug(given[0]) if len(read) > 1 and given else step.token.name}"
+    given = [
+        word
+        for word, piece in zip(read, stop, strict=True)
+        if isinstance(word, str) and isinstance(piece, Word)
+    ]
+    return f"{text.name}-to-{slug(given[0]) if given else step.token.name}"
 
 
 def _read_piece(token: Rule) -> Piece:
@@ -403,13 +440,3 @@ def _after_marker(token: Rule) -> tuple[Expr, ...]:
 def _inside(stops: tuple[Stop, ...]) -> tuple[Stop, ...]:
     """The stops that can end inside a response."""
     return tuple(stop for stop in stops if stop[-1])
-
-
-def _without_outside(expr: Expr) -> Expr:
-    if isinstance(expr, Seq):
-        return seq(*(_without_outside(item) for item in expr.items if item != _OUTSIDE))
-    if isinstance(expr, Alt):
-        return alt(*map(_without_outside, expr.items))
-    if isinstance(expr, Rep):
-        return Rep(_without_outside(expr.item), expr.low, expr.high)
-    return EMPTY if expr == _OUTSIDE else expr

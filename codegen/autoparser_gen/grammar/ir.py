@@ -312,6 +312,17 @@ def references(expr: Expr) -> Iterator[str]:
     return (node.name for node in walk(expr) if isinstance(node, Ref))
 
 
+def replaced(expr: Expr, bodies: Mapping[str, Expr]) -> Expr:
+    """An expression with other ones in place of the rules of these names."""
+    if isinstance(expr, Ref):
+        return bodies.get(expr.name, expr)
+    if isinstance(expr, Seq):
+        return seq(*(replaced(item, bodies) for item in expr.items))
+    if isinstance(expr, Alt):
+        return alt(*(replaced(item, bodies) for item in expr.items))
+    return Rep(replaced(expr.item, bodies), expr.low, expr.high) if isinstance(expr, Rep) else expr
+
+
 def reachable(rules: Mapping[str, Rule], start: str) -> list[Rule]:
     """The rules that `start` uses, itself first, in the order of first use."""
     found: dict[str, Rule] = {}

@@ -6,15 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from autoparser_gen.grammar.ir import (
-    Alt,
     Builder,
-    Expr,
     Ref,
-    Rep,
     ResponseGrammar,
     Rule,
-    Seq,
     references,
+    replaced,
 )
 
 
@@ -23,16 +20,16 @@ def share(grammar: ResponseGrammar) -> ResponseGrammar:
     builder = Builder()
     builder.rules = {rule.name: rule for rule in grammar.rules}
     while alike := _alike(builder.rules, grammar.start):
-        names: dict[str, str] = {}
+        names: dict[str, Ref] = {}
         for group in alike:
             name = _common_name(builder, [rule.name for rule in group])
-            names.update({rule.name: name for rule in group})
+            names.update({rule.name: Ref(name) for rule in group})
             builder.rules[name] = replace(group[0], name=name)
-        for name in names.keys() - set(names.values()):
+        for name in names.keys() - {kept.name for kept in names.values()}:
             del builder.rules[name]
         for name, rule in builder.rules.items():
             if not names.keys().isdisjoint(references(rule.body)):
-                builder.rules[name] = replace(rule, body=_renamed(rule.body, names))
+                builder.rules[name] = replace(rule, body=replaced(rule.body, names))
     return replace(builder.build(grammar.start), warnings=grammar.warnings)
 
 
@@ -53,11 +50,3 @@ def _common_name(builder: Builder, names: Sequence[str]) -> str:
             break
         common.insert(0, words[0])
     return builder.reserve("-".join(["shared", *common])) if common else names[0]
-
-
-def _renamed(expr: Expr, names: Mapping[str, str]) -> Expr:
-    if isinstance(expr, Ref):
-        return Ref(names.get(expr.name, expr.name))
-    if isinstance(expr, (Seq, Alt)):
-        return type(expr)(tuple(_renamed(item, names) for item in expr.items))
-    return Rep(_renamed(expr.item, names), expr.low, expr.high) if isinstance(expr, Rep) else expr
