@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import ctypes
 import importlib.util
 import os
@@ -15,7 +16,7 @@ from engines import byte_vocabulary
 
 END = 256
 _NEVER = -1e30
-# Bytes that no UTF-8 text holds, which the engine takes for the beginning of a character.
+# Where any character may come, the engine takes bytes that no UTF-8 text holds, too.
 _WIDE = ("\u00e9", "\uff5c", "\u2581", "\u65e5", "\U0001f600")
 
 
@@ -186,32 +187,43 @@ class Grammar:
             hint = rng.choice(hints) if rng.random() < 0.5 or len(out) >= limit else ""
             start = rng.randrange(len(hint) or 1)
             stop = len(hint) if rng.random() < 0.5 else rng.randint(start, len(hint))
-            character = self._any_character(rng)
-            if not self._write(hint[start:stop], out) and character:
-                self._write(character, out)
+            if not self._write(hint[start:stop], rng, out):
+                self._any_character(rng, out)
         return None
 
-    def _any_character(self, rng: random.Random) -> str:
-        """One that may come next; "" where nothing may."""
-        following = [token for token in self._allowed() if token < END]
-        byte = rng.choice(following) if following else None
-        if byte is None:
-            return ""
-        return chr(byte) if byte < 0x80 else rng.choice(_WIDE)
+    def _any_character(self, rng: random.Random, out: bytearray) -> None:
+        """Go on with one that may come next, where one may."""
+        self._any_byte(rng, out)
+        self._rest_of_character(rng, out)
 
-    def _write(self, text: str, out: bytearray) -> bool:
+    def _rest_of_character(self, rng: random.Random, out: bytearray) -> None:
+        while _unfinished(out):
+            self._any_byte(rng, out)
+
+    def _any_byte(self, rng: random.Random, out: bytearray) -> None:
+        """Go on with a byte that may come next; outside of ASCII with one of _WIDE's, if it may."""
+        following = sorted(token for token in self._allowed() if token < END)
+        byte = rng.choice(following) if following else 0
+        if byte >= 0x80:
+            begun = _unfinished(out)
+            wide = [b for b in following if _begins_wide(begun + bytes([b]))]
+            byte = rng.choice(wide or following)
+        if following:
+            self._accept(byte, out)
+
+    def _write(self, text: str, rng: random.Random, out: bytearray) -> bool:
         """Go on with a text as far as it is allowed; whether any of it was."""
         before = len(out)
-        for character in text:
-            data = character.encode()
-            # A character of several bytes is written only if the grammar takes it whole: all of
-            # our classes of characters do, or none of its bytes.
-            for byte in data:
-                if not self._allows(byte):
-                    return len(out) > before
-                self._library.accept(self._sampler, byte)
-                out.append(byte)
+        for byte in text.encode():
+            if not self._allows(byte):
+                break
+            self._accept(byte, out)
+        self._rest_of_character(rng, out)
         return len(out) > before
+
+    def _accept(self, byte: int, out: bytearray) -> None:
+        self._library.accept(self._sampler, byte)
+        out.append(byte)
 
     def _allows(self, token: int) -> bool:
         # A token that was refused must never be accepted: that ends the process.
@@ -225,3 +237,14 @@ class Grammar:
             candidate.id, candidate.logit = token, 0.0
         self._library.apply(self._sampler, self._all.pointer)
         return {candidate.id for candidate in self._all.candidates if candidate.logit > _NEVER}
+
+
+def _unfinished(text: bytearray) -> bytes:
+    """The bytes at the end of a text of a character that is not whole."""
+    decoder = codecs.getincrementaldecoder("utf-8")("ignore")
+    decoder.decode(bytes(text[-3:]))
+    return decoder.getstate()[0]
+
+
+def _begins_wide(data: bytes) -> bool:
+    return any(character.encode().startswith(data) for character in _WIDE)
