@@ -158,4 +158,80 @@ TOOL_SETS = {
             ("get", {"ab": 1}),
         ),
     ),
+    "strings with bounds": ToolSet(
+        [
+            _tool(
+                "send",
+                {
+                    "code": {"type": "string", "pattern": "^[a-z]{2,4}-[0-9]+$"},
+                    "day": {"type": "string", "format": "date"},
+                    "size": {"enum": ["big", "two\nlines", "</parameter>", 'the "L"', "it's"]},
+                    "word": {"type": "string", "minLength": 2, "maxLength": 4},
+                },
+                "code",
+            )
+        ],
+        (
+            ("send", {"code": "ab-12"}),
+            ("send", {"code": "abcd-7", "day": "2024-02-29", "size": "two\nlines", "word": "abc"}),
+            ("send", {"code": "ab-1", "size": 'the "L"'}),
+        ),
+        (
+            ("send", {"code": "AB-12"}),
+            ("send", {"code": "ab-12 "}),
+            ("send", {"code": "ab-12", "day": "tomorrow"}),
+            ("send", {"code": "ab-12", "size": "two"}),
+            ("send", {"code": "ab-12", "word": "a"}),
+            ("send", {"code": "ab-12", "word": "abcde"}),
+        ),
+    ),
+    "further arguments": ToolSet(
+        [
+            _tool("put", {"x": INTEGER}, additionalProperties=INTEGER),
+            _tool("set", {}, additionalProperties=True),
+        ],
+        (
+            ("put", {"x": 1}),
+            ("put", {"x": 1, "y": 2}),
+            ("put", {"größe": 3}),
+            ("set", {"key": "value", "other": [1, "two"]}),
+        ),
+        (
+            ("put", {"x": "one"}),
+            ("put", {"y": "two"}),
+            ("puts", {"x": 1}),
+        ),
+    ),
+    "alternatives": ToolSet(
+        [
+            _tool(
+                "pick",
+                {
+                    "level": {"anyOf": [INTEGER, {"enum": ["auto", "none"]}]},
+                    "list": {"type": ["array", "null"], "items": STRING},
+                    "tree": {"$ref": "#/$defs/tree"},
+                },
+                **{
+                    "$defs": {
+                        "tree": {
+                            "anyOf": [INTEGER, {"type": "array", "items": {"$ref": "#/$defs/tree"}}]
+                        }
+                    }
+                },
+            )
+        ],
+        (
+            ("pick", {"level": 3, "list": None, "tree": 5}),
+            ("pick", {"level": "auto", "list": ["a"]}),
+            ("pick", {"tree": [1, [2, []]]}),
+        ),
+        (
+            ("pick", {"level": "most"}),
+            ("pick", {"level": 2.5}),
+            ("pick", {"list": {"a": 1}}),
+            ("pick", {"list": [1]}),
+            ("pick", {"tree": "x"}),
+            ("pick", {"tree": [1, ["x"]]}),
+        ),
+    ),
 }
