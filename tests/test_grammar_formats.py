@@ -271,7 +271,7 @@ CONTENT = {
 }
 
 
-def _behind_prompt(name: str, text: str) -> str:
+def behind_prompt(name: str, text: str) -> str:
     """Some prompts leave reasoning open, which has to be closed first."""
     return f"So.\n</think>\n\n{text}" if name == "section of tags" else text
 
@@ -282,7 +282,7 @@ def test_calls_are_accepted(name: str, tools: list[Any] | None) -> None:
     analysis = formats.FORMATS[name]
     verdicts = engines(lower(analysis, tools=tools), analysis)
     *good, _ = CALLS[name]
-    texts = [_behind_prompt(name, text) for text in good if text]
+    texts = [behind_prompt(name, text) for text in good if text]
     texts.append(CONTENT.get(name, "It rains."))
     for engine, accepts in verdicts.items():
         for text in texts:
@@ -295,10 +295,10 @@ def test_what_the_tools_do_not_permit_is_refused(name: str) -> None:
     verdicts = engines(lower(analysis, tools=TOOLS, tool_choice="required"), analysis)
     *good, bad = CALLS[name]
     cut = [good[0][:end] for end in (len(good[0]) // 3, len(good[0]) // 2, len(good[0]) - 1)]
-    refused = [_behind_prompt(name, text) for text in [*bad, *cut]]
+    refused = [behind_prompt(name, text) for text in [*bad, *cut]]
     refused.append(CONTENT.get(name, "It rains."))
     for engine, accepts in verdicts.items():
-        assert all(accepts(_behind_prompt(name, text)) for text in good if text), engine
+        assert all(accepts(behind_prompt(name, text)) for text in good if text), engine
         for text in refused:
             assert not accepts(text), (engine, text)
 
@@ -309,7 +309,7 @@ def test_no_call_where_none_is_wanted(name: str) -> None:
     verdicts = engines(lower(analysis, tools=TOOLS, tool_choice="none"), analysis)
     for engine, accepts in verdicts.items():
         assert accepts(CONTENT.get(name, "It rains.")), engine
-        assert not accepts(_behind_prompt(name, CALLS[name][0])), engine
+        assert not accepts(behind_prompt(name, CALLS[name][0])), engine
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if CALLS[name][2]])
@@ -318,8 +318,8 @@ def test_one_call_only(name: str) -> None:
     verdicts = engines(lower(analysis, tools=TOOLS, parallel=False), analysis)
     first, _, two, _ = CALLS[name]
     for engine, accepts in verdicts.items():
-        assert accepts(_behind_prompt(name, first)), engine
-        assert not accepts(_behind_prompt(name, two)), engine
+        assert accepts(behind_prompt(name, first)), engine
+        assert not accepts(behind_prompt(name, two)), engine
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -328,8 +328,8 @@ def test_one_tool_only(name: str) -> None:
     verdicts = engines(lower(analysis, tools=TOOLS, tool_choice="ping"), analysis)
     weather, ping, _, _ = CALLS[name]
     for engine, accepts in verdicts.items():
-        assert accepts(_behind_prompt(name, ping)), engine
-        assert not accepts(_behind_prompt(name, weather)), engine
+        assert accepts(behind_prompt(name, ping)), engine
+        assert not accepts(behind_prompt(name, weather)), engine
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -373,7 +373,7 @@ def test_response_schema(name: str) -> None:
         assert accepts(content.replace("It rains.", '{"sky": "blue"}')), engine
         assert not accepts(content.replace("It rains.", '{"sky": "red"}')), engine
         assert not accepts(content), engine
-        assert accepts(_behind_prompt(name, CALLS[name][0])), engine
+        assert accepts(behind_prompt(name, CALLS[name][0])), engine
 
 
 @pytest.mark.parametrize("tag", ["", "<|python_tag|>"])

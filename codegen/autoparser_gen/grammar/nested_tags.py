@@ -7,6 +7,7 @@ from typing import Any
 
 from autoparser_gen.analysis.model import Arguments, LiteralSyntax
 from autoparser_gen.grammar.ir import (
+    EMPTY,
     Builder,
     CharClass,
     Expr,
@@ -23,7 +24,7 @@ from autoparser_gen.grammar.ir import (
 from autoparser_gen.grammar.markup import core
 from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.schema import Branch, SchemaRules, simplified, slug
-from autoparser_gen.grammar.syntax import KEY_NAME_CHAR, NAME_CHAR, Syntax, gap, spelled
+from autoparser_gen.grammar.syntax import KEY_NAME_CHAR, NAME_CHAR, Syntax, gap, verbatim
 from autoparser_gen.grammar.until import SPACES
 
 _CLOSER_KEY = "{key}"  # stands in the analysis for the name that the closing tag repeats
@@ -152,8 +153,7 @@ class NestedTags:
         found = []
         for at, branch in enumerate(branches):
             inner = f"{name}-{at + 1}" if len(branches) > 1 else name
-            value = self._value(branch, rules, inner)
-            found.append(seq(self._opened(Lit(key)), value, self._closed(Lit(key))))
+            found.append(seq(self._opened(Lit(key)), self._value(key, branch, rules, inner)))
         return found
 
     def _free(self, key: str, branches: list[Branch], name: str) -> Expr:
@@ -176,26 +176,37 @@ class NestedTags:
         body = self.builder.token(f"{name}-text", until, capture="argument value")
         return seq(body, self.builder.token(f"{name}-close", Lit(closer)))
 
-    def _value(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:
-        if branch.kind == "values":
-            return alt(*(self._exactly(value) for value in branch.values))
-        if branch.kind in ("object", "array"):
-            return self._container(branch, rules, name)
+    def _value(self, key: str, branch: Branch, rules: SchemaRules, name: str) -> Expr:
+        """What an alternative permits, and the closing tag."""
         if branch.kind == "string":
-            return self._constrained(branch, rules, name)
+            return self._constrained(key, branch, rules, name)
+        closed = self._closed(Lit(key))
+        if branch.kind == "values":
+            return seq(self._given(branch.values), closed)
+        if branch.kind in ("object", "array"):
+            return seq(self._container(branch, rules, name), closed)
         if branch.kind == "boolean":
-            return alt(self.words.word(True), self.words.word(False))
-        if branch.kind == "null":
-            return self.words.word(None)
-        return rules.branch(branch, name)
+            return seq(alt(self.words.word(True), self.words.word(False)), closed)
+        return seq(
+            self.words.word(None) if branch.kind == "null" else rules.branch(branch, name), closed
+        )
+
+    def _given(self, values: list[Any]) -> Expr:
+        """One of the given values; an empty text is nothing, not a token."""
+        written = [self._exactly(value) for value in values if value != ""]
+        if not written:
+            return EMPTY
+        return alt(*written) if len(written) == len(values) else opt(alt(*written))
 
     def _exactly(self, value: Any) -> Expr:
         return Lit(value) if isinstance(value, str) else self.words.exactly(value)
 
-    def _constrained(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:
+    def _constrained(self, key: str, branch: Branch, rules: SchemaRules, name: str) -> Expr:
+        """Text that a schema constrains, and the closing tag: a token alone must not be empty."""
         body = rules.string_body(branch.schema, name)
         assert body is not None, "a free string is no branch of its own"
-        return self.builder.token(f"{name}-text", spelled(body, {}, ((self.closer[0],) * 2,)))
+        closer = self.closer + key + self.closer_end
+        return self.builder.token(f"{name}-text", seq(verbatim(body, self.closer), closer))
 
     def _container(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:
         """An object or a list; a definition is a rule that may refer to itself."""

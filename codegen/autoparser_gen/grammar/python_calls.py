@@ -21,7 +21,7 @@ from autoparser_gen.grammar.ir import (
 from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.request import Tool
 from autoparser_gen.grammar.schema import ANY_BRANCH, Branch, SchemaRules, simplified, slug
-from autoparser_gen.grammar.syntax import NAME_CHAR, Syntax, spelled
+from autoparser_gen.grammar.syntax import NAME_CHAR, Syntax, verbatim
 
 _PYTHON_NAME = Word(NAME_CHAR)
 # What a parser takes for a name behind a value, and for the beginning of a marker behind a call.
@@ -129,7 +129,7 @@ class PythonCallRules:
     def _quoted(self, body: Expr) -> Expr:
         """Text between quotes without any of them in it, since it cannot be escaped."""
         quote = self.quote
-        return seq(quote, spelled(body, {}, ((quote[0], quote[0]),)), quote)
+        return seq(quote, verbatim(body, quote), quote)
 
     def _any_string(self) -> Expr:
         """Text between quotes; a quote in it is text where the calls do not go on behind it."""

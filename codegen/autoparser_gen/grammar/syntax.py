@@ -32,6 +32,7 @@ from autoparser_gen.grammar.ir import (
     opt,
     reachable,
     seq,
+    walk,
 )
 from autoparser_gen.grammar.words import contains, other_than, without
 
@@ -65,7 +66,7 @@ _PYTHON_ESCAPE = alt(
     seq("U", alt(seq("000", _HEX), "0010"), Rep(_HEX, 4, 4)),
 )
 
-# A character of keys that a schema does not name: none that any syntax would have to escape.
+# A character of quoted keys that a schema does not name: none that any syntax would have to escape.
 KEY_CHAR = chars("\x00-\x1f\x7f\"'\\", negated=True)
 
 # Names of tools and arguments where no schema gives them: no whitespace, brackets or quotes.
@@ -125,6 +126,16 @@ def spelled(expr: Expr, special: Mapping[str, str], never: Sequence[tuple[str, s
     if isinstance(expr, Ref):
         return Ref(f"escaped-{expr.name}")
     raise TypeError(f"characters of a string cannot be {expr}")
+
+
+def verbatim(expr: Expr, marker: str) -> Expr:
+    """An expression whose texts do not hold the marker that ends them, where nothing is escaped.
+
+    Its classes lose a character of the marker that none of its literals has, the first such one.
+    """
+    literal = {char for node in walk(expr) if isinstance(node, Lit) for char in node.text}
+    lost = next((char for char in marker if char not in literal), marker[0])
+    return spelled(expr, {}, ((lost, lost),))
 
 
 def escaped_rules(source: Builder, start: Ref, target: Builder) -> Ref:
@@ -256,9 +267,11 @@ class Syntax:
 
     def other_member(self, name: str, keys: Sequence[str], value: Expr) -> Expr:
         """A member with any key except these; such a key is written without escapes."""
-        body = self._without_stops(other_than(keys, KEY_CHAR))
-        spelled = [] if self.literals.quoted_keys else [body]
+        spelled: list[Expr] = []
+        if not self.literals.quoted_keys:
+            spelled.append(other_than(keys, KEY_NAME_CHAR))
         if self._may_quote_keys():
+            body = self._without_stops(other_than(keys, KEY_CHAR))
             spelled += [seq(quote, body, quote) for quote in self.literals.quotes]
         key = self.builder.token(name, alt(*spelled))
         return seq(key, self.colon(), value)
@@ -293,7 +306,7 @@ class Syntax:
     def _spelled(self, body: Expr, quote: str) -> Expr:
         """An expression of characters as this syntax writes them between quotes."""
         if not self.literals.escapes:
-            return body
+            return verbatim(body, quote)
         special = {char: self._escaped(char, quote) for char in (quote, *"\\\n\r\t")}
         return spelled(body, special, (_CONTROL,))
 

@@ -1,0 +1,110 @@
+"""Arguments by schema, in every kind of format: what a grammar permits, its parser reads so."""
+
+from __future__ import annotations
+
+import functools
+import json
+import types
+from typing import Any
+
+import formats
+import pytest
+from engines import engines
+from test_grammar_formats import CALLS, behind_prompt
+
+from autoparser_gen import verify
+from autoparser_gen.emit import python
+from autoparser_gen.grammar.lower import lower
+
+# The call of get_weather in each format, with a text without quotes or markers. Headers, of which the
+# prompt holds a part, are left out: behind them arguments are JSON.
+_CITIES = {
+    "raw values": "Rome </parameter> x",
+    "keys and values": "</arg_value> x </tool_call> y",
+    "custom quotes": 'Rome {"x"}',
+    "json in a string": 'Rome \\\\\\"x\\\\\\"',
+    "python list": "Rome, 'x' (y', 'z)",
+    "python lines": 'Rome \\"x\\"',
+}
+TEXTS = {
+    name: behind_prompt(name, text.replace(_CITIES.get(name, "Rome"), "Rome"))
+    for name, (text, *_) in CALLS.items()
+    if formats.FORMATS[name].headers is None
+}
+# What is not just any text stands between quotes.
+TEXTS["python bare"] = "[get_weather(city='Rome', days=2)]"
+
+
+def tool_of(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A tool get_weather, all of whose properties are required."""
+    required = list(properties)
+    schema = {"type": "object", "properties": properties, "required": required, **more}
+    return {"type": "function", "function": {"name": "get_weather", "parameters": schema}}
+
+
+@functools.cache
+def parser_of_format(name: str) -> types.ModuleType:
+    """The parser of a format that is written down by hand."""
+    return verify.import_text(python.emit(formats.FORMATS[name], []))
+
+
+def arguments_of(name: str, text: str, tools: list[Any]) -> Any:
+    """The arguments of the only call in a text. Raises ParseError where it is malformed."""
+    (call,) = parser_of_format(name).parse(text, tools=tools, strict=True).tool_calls
+    assert call.name == tools[0]["function"]["name"]
+    return json.loads(call.arguments)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_arguments_that_no_schema_names(name: str) -> None:
+    text = TEXTS[name]
+    tools = [tool_of({"city": {"type": "string"}}, additionalProperties={"type": "integer"})]
+    assert arguments_of(name, text, tools) == {"city": "Rome", "days": 2}
+    analysis = formats.FORMATS[name]
+    grammar = lower(analysis, tools=tools, tool_choice="required")
+    # Where keys have quotes, most of these are keys.
+    odd = [text.replace("days", key) for key in ("a>b", "a=b", "a:b", "<b>", "a\nb", "")]
+    for engine, accepts in engines(grammar, analysis).items():
+        assert accepts(text), engine
+        for other in filter(accepts, odd):
+            arguments = arguments_of(name, other, tools)
+            assert {type(arguments[key]) for key in arguments if key != "city"} <= {int}, engine
+
+
+# A string with such a body: one that its schema permits, and one that it does not.
+BODIES: list[tuple[dict[str, Any], str, str]] = [
+    ({"minLength": 1}, "a", ""),
+    ({"maxLength": 3}, "abc", "abcd"),
+    ({"pattern": "[0-9]{2}"}, "x 12", "1"),
+    ({"pattern": "^<.*>$"}, "<b>", "b"),
+]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize(("schema", "good", "bad"), BODIES, ids=str)
+def test_a_constrained_string_ends_where_it_is_closed(
+    name: str, schema: dict[str, Any], good: str, bad: str
+) -> None:
+    text = TEXTS[name]
+    tools = [tool_of({"city": {"type": "string", **schema}, "days": {"type": "integer"}})]
+    analysis = formats.FORMATS[name]
+    grammar = lower(analysis, tools=tools, tool_choice="required")
+    before, _, behind = text.partition("Rome")
+    value = before[before.rfind("city") :]
+    left = before + good + behind.replace("days", "city") + value + good + behind
+    for engine, accepts in engines(grammar, analysis).items():
+        assert accepts(before + good + behind), engine
+        assert not accepts(before + bad + behind), engine
+        assert not accepts(left), (engine, left)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("values", [[""], ["", "a"]], ids=str)
+def test_an_empty_text_may_be_one_of_the_values(name: str, values: list[Any]) -> None:
+    analysis = formats.FORMATS[name]
+    tools = [tool_of({"city": {"enum": values}, "days": {"type": "integer"}})]
+    grammar = lower(analysis, tools=tools, tool_choice="required")
+    for engine, accepts in engines(grammar, analysis).items():
+        assert accepts(TEXTS[name].replace("Rome", "")), engine
+        assert not accepts(TEXTS[name].replace("Rome", "b")), engine
+        assert accepts(TEXTS[name].replace("Rome", "a")) == ("a" in values), engine
