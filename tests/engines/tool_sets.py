@@ -17,6 +17,14 @@ class ToolSet:
     good: tuple[Call, ...]
     bad: tuple[Call, ...] = ()
 
+    @property
+    def has_open_names(self) -> bool:
+        """Whether a tool or an argument may have a name that is not in the list."""
+        return self.tools is None or any(
+            tool["function"]["parameters"]["additionalProperties"] is not False
+            for tool in self.tools
+        )
+
     def schema(self, name: str) -> Any:
         """The schema of a tool's arguments. Raises KeyError where there is no such tool."""
         found = {tool["function"]["name"]: tool["function"] for tool in self.tools or ()}
@@ -187,7 +195,7 @@ TOOL_SETS = {
     ),
     "further arguments": ToolSet(
         [
-            _tool("put", {"x": INTEGER}, additionalProperties=INTEGER),
+            _tool("put", {"größe": INTEGER, "x": INTEGER}, additionalProperties=INTEGER),
             _tool("set", {}, additionalProperties=True),
         ],
         (
