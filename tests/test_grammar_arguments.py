@@ -99,7 +99,7 @@ def test_a_constrained_string_ends_where_it_is_closed(
 
 
 @pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.parametrize("values", [[""], ["", "a"]], ids=str)
+@pytest.mark.parametrize("values", [[""], ["", "a"], ["", 1]], ids=str)
 def test_an_empty_text_may_be_one_of_the_values(name: str, values: list[Any]) -> None:
     analysis = formats.FORMATS[name]
     tools = [tool_of({"city": {"enum": values}, "days": {"type": "integer"}})]
@@ -108,3 +108,61 @@ def test_an_empty_text_may_be_one_of_the_values(name: str, values: list[Any]) ->
         assert accepts(TEXTS[name].replace("Rome", "")), engine
         assert not accepts(TEXTS[name].replace("Rome", "b")), engine
         assert accepts(TEXTS[name].replace("Rome", "a")) == ("a" in values), engine
+
+
+# A pattern and a format that no grammar enforces, alone.
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("schema", [{"pattern": "^(?=R).*$"}, {"format": "city"}], ids=str)
+def test_what_is_not_enforced_is_any_text(name: str, schema: dict[str, Any]) -> None:
+    analysis = formats.FORMATS[name]
+    tools = [tool_of({"city": {"type": "string", **schema}, "days": {"type": "integer"}})]
+    grammar = lower(analysis, tools=tools, tool_choice="required")
+    assert grammar.warnings
+    for engine, accepts in engines(grammar, analysis).items():
+        assert accepts(TEXTS[name]), engine
+
+
+# Alternatives of data and texts: what may stand there as it is, and what may not.
+UNIONS: list[tuple[dict[str, Any], list[str], list[str]]] = [
+    ({"anyOf": [{"type": "integer"}, {"enum": ["auto", "12 m"]}]}, ["7", "auto", "12 m"], ["aut"]),
+    (
+        {"type": ["string", "integer"], "minimum": 3, "maxLength": 4},
+        ["3", "22222", "ab", "3a", "-", "1-2", "3 a", "e5", ""],
+        ["2", "-1", "2 ", "abcde", "1.5"],
+    ),
+    (
+        {"anyOf": [{"type": "string", "maxLength": 5}, {"type": "null"}]},
+        ["null", "nul", "nulls", "n", "New", ""],
+        ["longer"],
+    ),
+    (
+        {"anyOf": [{"type": "string", "format": "date"}, {"type": "number", "maximum": 5}]},
+        ["2024-01-31", "5", "-7.5"],
+        ["2024", "6"],
+    ),
+    (
+        {"anyOf": [{"type": "string", "pattern": "^[0-9]+$"}, {"type": "boolean"}]},
+        ["1", "true"],
+        [],
+    ),
+    (
+        {"anyOf": [{"enum": [["a"], "b"]}, {"type": "string", "maxLength": 3}]},
+        ['["a"]', "b", "abc"],
+        ['["b"]', "[a"],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "name", ["raw values", "keys and values", "section of tags", "nested tags"]
+)
+@pytest.mark.parametrize(("schema", "good", "bad"), UNIONS, ids=lambda value: str(value)[:40])
+def test_data_or_text(name: str, schema: dict[str, Any], good: list[str], bad: list[str]) -> None:
+    analysis = formats.FORMATS[name]
+    tools = [tool_of({"city": schema, "days": {"type": "integer"}})]
+    grammar = lower(analysis, tools=tools, tool_choice="required")
+    for engine, accepts in engines(grammar, analysis).items():
+        for value in good:
+            assert accepts(TEXTS[name].replace("Rome", value)), (engine, value)
+        for value in bad:
+            assert not accepts(TEXTS[name].replace("Rome", value)), (engine, value)

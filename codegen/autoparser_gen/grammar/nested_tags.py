@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autoparser_gen.analysis.model import Arguments, LiteralSyntax
@@ -25,6 +25,7 @@ from autoparser_gen.grammar.markup import core
 from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.schema import Branch, SchemaRules, simplified, slug
 from autoparser_gen.grammar.syntax import KEY_NAME_CHAR, NAME_CHAR, Syntax, gap, verbatim
+from autoparser_gen.grammar.unlike import branch_types, unlike
 from autoparser_gen.grammar.until import SPACES
 
 _CLOSER_KEY = "{key}"  # stands in the analysis for the name that the closing tag repeats
@@ -150,11 +151,27 @@ class NestedTags:
     ) -> list[Expr]:
         if any(_is_free(branch, rules, name) for branch in branches):
             return [seq(self._opened(Lit(key)), self._free(key, branches, name))]
-        found = []
+        closed = self._closed(Lit(key))
+        found, scalars = [], []
         for at, branch in enumerate(branches):
             inner = f"{name}-{at + 1}" if len(branches) > 1 else name
-            found.append(seq(self._opened(Lit(key)), self._value(key, branch, rules, inner)))
-        return found
+            if branch.kind in ("object", "array"):
+                found.append(seq(self._container(branch, rules, inner), closed))
+            elif branch.kind != "string":
+                scalars.append(self._data(branch, rules, inner))
+        kinds = {kind for branch in branches for kind in branch_types(branch)} - {"string"}
+        strings = [branch.schema for branch in branches if branch.kind == "string"]
+        texts = [self._constrained(schema, rules, name, kinds) for schema in strings]
+        given = [text for branch in branches for text in branch.strings]
+        known = [text for text in texts if text is not None]
+        if known or (given and kinds):
+            # A token with the closing tag: it must not be empty, nor end where a number in it does.
+            closer = self.closer + key + self.closer_end
+            body = seq(alt(*scalars, *known), closer)
+            found.append(self.builder.token(f"{name}-text", body))
+        else:
+            found += [seq(scalar, closed) for scalar in scalars]
+        return [seq(self._opened(Lit(key)), value) for value in found]
 
     def _free(self, key: str, branches: list[Branch], name: str) -> Expr:
         """Any text up to the closing tag, or any value, and that tag.
@@ -176,20 +193,13 @@ class NestedTags:
         body = self.builder.token(f"{name}-text", until, capture="argument value")
         return seq(body, self.builder.token(f"{name}-close", Lit(closer)))
 
-    def _value(self, key: str, branch: Branch, rules: SchemaRules, name: str) -> Expr:
-        """What an alternative permits, and the closing tag."""
-        if branch.kind == "string":
-            return self._constrained(key, branch, rules, name)
-        closed = self._closed(Lit(key))
+    def _data(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:
+        """What an alternative permits, other than strings and what has tags of its own."""
         if branch.kind == "values":
-            return seq(self._given(branch.values), closed)
-        if branch.kind in ("object", "array"):
-            return seq(self._container(branch, rules, name), closed)
+            return self._given(branch.values)
         if branch.kind == "boolean":
-            return seq(alt(self.words.word(True), self.words.word(False)), closed)
-        return seq(
-            self.words.word(None) if branch.kind == "null" else rules.branch(branch, name), closed
-        )
+            return alt(self.words.word(True), self.words.word(False))
+        return self.words.word(None) if branch.kind == "null" else rules.branch(branch, name)
 
     def _given(self, values: list[Any]) -> Expr:
         """One of the given values; an empty text is nothing, not a token."""
@@ -201,12 +211,14 @@ class NestedTags:
     def _exactly(self, value: Any) -> Expr:
         return Lit(value) if isinstance(value, str) else self.words.exactly(value)
 
-    def _constrained(self, key: str, branch: Branch, rules: SchemaRules, name: str) -> Expr:
-        """Text that a schema constrains, and the closing tag: a token alone must not be empty."""
-        body = rules.string_body(branch.schema, name)
-        assert body is not None, "a free string is no branch of its own"
-        closer = self.closer + key + self.closer_end
-        return self.builder.token(f"{name}-text", seq(verbatim(body, self.closer), closer))
+    def _constrained(
+        self, schema: Mapping[str, Any], rules: SchemaRules, name: str, kinds: set[str]
+    ) -> Expr | None:
+        """Text that a schema constrains, beside data of some types; None where all would be data."""
+        permitted = rules.string_body(schema, name)
+        assert permitted is not None, "a free string is no branch of its own"
+        body = unlike(permitted, kinds)
+        return body if body is None else verbatim(body, self.closer)
 
     def _container(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:
         """An object or a list; a definition is a rule that may refer to itself."""
@@ -230,6 +242,8 @@ class NestedTags:
             body = self.argument(key, rules, schema, rule)
             members.append(Member(self.builder.rule(rule, body), key in required))
         extra = None if more is False else self.other(list(properties), f"{name}-other")
+        if more is not False and more is not True and more != {}:
+            self.builder.warn(f"schema of {name}: additionalProperties is not enforced here.")
         return arrange(self.builder, name, members, extra=extra)
 
     def _items(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:

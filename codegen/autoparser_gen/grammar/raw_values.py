@@ -44,6 +44,7 @@ from autoparser_gen.grammar.markup import (
 )
 from autoparser_gen.grammar.schema import ANY_BRANCH, Branch, SchemaRules, simplified
 from autoparser_gen.grammar.syntax import JSON, KEY_NAME_CHAR, NAME_CHAR, PYTHON, Syntax, spelled
+from autoparser_gen.grammar.unlike import branch_types, unlike
 
 # What stands for the name that a marker repeats, where text is searched for the marker.
 _REPEATED = {
@@ -142,23 +143,26 @@ class MarkedValues:
     def _raw(
         self, key: Expr, branches: list[Branch], rules: SchemaRules | None, name: str
     ) -> Iterator[Expr]:
-        closer = self._closer(key, Kind.RAW)
-        if any(branch.kind == "any" or _is_any_string(branch) for branch in branches):
-            yield seq(self._text(), closer)
+        strings = [branch.schema for branch in branches if branch.kind == "string"]
+        bodies = [rules.string_body(schema, name) if rules else None for schema in strings]
+        if None in bodies or any(branch.kind == "any" for branch in branches):
+            yield seq(self._text(), self._closer(key, Kind.RAW))
             return
-        data = [branch for branch in branches if branch.kind != "string"]
-        texts = [value for branch in data for value in branch.strings]
-        data = [branch.without_strings() for branch in data]
+        given = [Lit(value) for branch in branches for value in branch.strings]
+        data = [branch.without_strings() for branch in branches if branch.kind != "string"]
         data = [branch for branch in data if branch.kind != "values" or branch.values]
-        if data:
-            yield seq(opt(self.space), self._data(data, rules, name), self._closer(key, Kind.DATA))
-        exact: list[Expr] = [Lit(text) for text in texts]
-        for branch in branches:
-            if branch.kind == "string" and rules is not None:
-                body = rules.string_body(branch.schema, name)
-                exact += [] if body is None else [body]
-        if exact:
-            yield self._exact(key, alt(*exact), name)
+        kinds = {kind for branch in data for kind in branch_types(branch)}
+        texts = [*given, *(unlike(body, kinds) for body in bodies if body is not None)]
+        known = [text for text in texts if text is not None]
+        values = self._data(data, rules, name) if data else None
+        if values is not None and not known:
+            yield seq(opt(self.space), values, self._closer(key, Kind.DATA))
+        elif values is None or kinds.isdisjoint(("object", "array")):
+            yield self._exact(key, alt(*known), name, values)
+        else:
+            # Apart, since a lexer reads the whitespace before both without knowing which it will be.
+            before, text = self._around()[0], self._exact(key, alt(*known), name, before="")
+            yield seq(before, alt(seq(values, self._closer(key, Kind.DATA)), text))
 
     def _suffixes(self) -> tuple[str, ...]:
         """What may end a value."""
@@ -210,22 +214,35 @@ class MarkedValues:
     def _text(self) -> Ref:
         return self.builder.token("argument-value", Text(self.stops), capture="argument value")
 
-    def _exact(self, key: Expr, body: Expr, name: str) -> Expr:
-        """Constrained text: with the whitespace that is written around it, and its closer.
+    def _exact(
+        self,
+        key: Expr,
+        body: Expr,
+        name: str,
+        data: Expr | None = None,
+        before: str | None = None,
+    ) -> Expr:
+        """Constrained text, or `data`: with the whitespace that is written around it, and its closer.
 
         The closer is part of the token, since a lexer could not tell where such text ends. The
         text itself does not hold the character that the closer begins with.
         """
         marks = self.marks
-        opening = marks.name_suffix + marks.value_prefix
-        before = opening[len(opening.rstrip()) :]
         closer = core(marks.value_suffix)
-        after = marks.value_suffix[: marks.value_suffix.find(closer)]
+        written, after = self._around()
         closes = [key if piece == SAME_KEY else Lit(piece) for piece in pieces(closer)]
         first = (closer or core(marks.name_prefix))[0]
         escapes = {char: text for text, char in marks.value_escapes}
         inner = spelled(body, escapes, ((first, first),))
-        return self.builder.token(f"{name}-text", seq(before, inner, after, *closes))
+        whole = seq(written if before is None else before, inner, after)
+        if data is not None:
+            whole = alt(seq(opt(self.space), data, opt(self.space)), whole)
+        return self.builder.token(f"{name}-text", seq(whole, *closes))
+
+    def _around(self) -> tuple[str, str]:
+        """The whitespace that is written before a value and behind it."""
+        opening, suffix = self.marks.name_suffix + self.marks.value_prefix, self.marks.value_suffix
+        return opening[len(opening.rstrip()) :], suffix[: suffix.find(core(suffix))]
 
     # ---- what ends a raw value ----
 
@@ -332,10 +349,6 @@ def _space_before(text: str) -> str:
 def _stop(*texts: str) -> Stop:
     markers = (marker for text in texts for marker in single_markers(text))
     return tuple(_REPEATED.get(piece, piece) for marker in markers for piece in pieces(marker))
-
-
-def _is_any_string(branch: Branch) -> bool:
-    return branch.kind == "string" and branch.is_plain
 
 
 def _of_kind(branch: Branch, kind: str) -> Iterator[Branch]:
