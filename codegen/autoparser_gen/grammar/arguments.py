@@ -16,13 +16,11 @@ from autoparser_gen.grammar.schema import SchemaRules, slug
 from autoparser_gen.grammar.syntax import (
     JSON,
     KEY,
-    KEY_NAME_CHAR,
     Syntax,
     escaped_rules,
     gap,
     whitespace,
 )
-from autoparser_gen.grammar.words import other_than
 
 
 class ArgumentRules:
@@ -131,7 +129,6 @@ class ArgumentRules:
         extra = None
         if more is not False:
             name = f"{tool.slug}-other"
-            other = other_than([self._written(key) for key in properties], KEY_NAME_CHAR)
-            key_token = self.builder.token(f"{name}-name", other, capture="argument name")
-            extra = self.builder.rule(name, self.values.argument(key_token, rules, more, name))
+            keys = [self._written(key) for key in properties]
+            extra = self.builder.rule(name, self.values.other_argument(keys, rules, more, name))
         return arrange(self.builder, tool.slug, members, comma=separator, extra=extra)

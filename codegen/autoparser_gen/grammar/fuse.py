@@ -335,7 +335,10 @@ class _Fuser:
             yield _Step(Rule("literal", expr, token=True), EMPTY)
         elif isinstance(expr, Ref):
             rule = self.grammar[expr.name]
-            if rule.token:
+            first, *behind = items_of(rule.body) or (EMPTY,)
+            if rule.token and isinstance(first, Word):  # and the marker behind it, another piece
+                yield _Step(replace(rule, body=first), seq(*behind))
+            elif rule.token:
                 yield _Step(rule, EMPTY)
             else:
                 yield from self._steps(rule.body)

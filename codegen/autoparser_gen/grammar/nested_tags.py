@@ -27,6 +27,7 @@ from autoparser_gen.grammar.schema import Branch, SchemaRules, simplified, slug
 from autoparser_gen.grammar.syntax import KEY_NAME_CHAR, NAME_CHAR, Syntax, gap, verbatim
 from autoparser_gen.grammar.unlike import branch_types, unlike
 from autoparser_gen.grammar.until import SPACES
+from autoparser_gen.grammar.words import spelled_out
 
 _CLOSER_KEY = "{key}"  # stands in the analysis for the name that the closing tag repeats
 
@@ -60,7 +61,11 @@ class NestedTags:
     def other(self, keys: list[str], name: str) -> Ref:
         """An element with any other key than these."""
         word = Word(NAME_CHAR, (*keys, *self._names_of_ends()))
-        return self.builder.rule(name, self._any(name, word))
+        # One token: a lexer would read the beginning of one of the keys.
+        ends = seq(spelled_out(word), core(self.marks.name_suffix))
+        opened = self.builder.token(f"{name}-opened", ends, capture="argument name")
+        opens = self.builder.token("argument-open", Lit(core(self.marks.name_prefix)))
+        return self.builder.rule(name, seq(opens, opened, self._any_closed(name, word)))
 
     def _opened(self, key: Expr) -> Expr:
         opens = self.builder.token("argument-open", Lit(core(self.marks.name_prefix)))
@@ -123,8 +128,13 @@ class NestedTags:
         from that of the element, so that what follows it shows whether it is the last one.
         """
         found = self.builder.token(f"{name}-name", word, capture="argument name")
+        return seq(self._opened(found), self._any_closed(name, word))
+
+    def _any_closed(self, name: str, word: Word) -> Expr:
+        """Any value and the closing tag of any such name."""
+        found = self.builder.token(f"{name}-name", word, capture="argument name")
         stop = (self.closer, word, self.closer_end)
-        return seq(self._opened(found), self._any_value(name, stop, self._closed(found)))
+        return self._any_value(name, stop, self._closed(found))
 
     def _any_value(self, name: str, stop: Stop, closed: Expr) -> Expr:
         """Any value and the closing tag, which is a `stop` of text."""

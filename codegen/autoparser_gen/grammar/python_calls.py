@@ -9,6 +9,7 @@ from autoparser_gen.grammar.ir import (
     Builder,
     Expr,
     Lit,
+    Ref,
     Stop,
     Text,
     Word,
@@ -84,12 +85,16 @@ class PythonCallRules:
         return alt(*choices)
 
     def _other(self, rules: SchemaRules, keys: list[str], schema: Any, name: str) -> Any:
-        key = self.builder.token(f"{name}-name", Word(NAME_CHAR, tuple(keys)))
-        return self.builder.rule(name, self._argument(key, self._of_schema(rules, schema, name)))
+        # One token: a lexer would read the beginning of one of the keys.
+        word = Word(NAME_CHAR, tuple(keys))
+        key = self.builder.token(f"{name}-name", seq(word, self._equals()))
+        return self.builder.rule(name, seq(key, self._of_schema(rules, schema, name)))
 
     def _argument(self, key: Expr, value: Expr) -> Expr:
-        equals = self.syntax.punctuation("equals", "=", before=True, after=True)
-        return seq(key, equals, value)
+        return seq(key, self._equals(), value)
+
+    def _equals(self) -> Ref:
+        return self.syntax.punctuation("equals", "=", before=True, after=True)
 
     def _of_schema(self, rules: SchemaRules, schema: Any, name: str) -> Expr:
         return self._value(simplified(rules.branches(schema, name)), rules, name)

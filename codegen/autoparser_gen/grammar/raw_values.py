@@ -45,6 +45,7 @@ from autoparser_gen.grammar.markup import (
 from autoparser_gen.grammar.schema import ANY_BRANCH, Branch, SchemaRules, simplified
 from autoparser_gen.grammar.syntax import JSON, KEY_NAME_CHAR, NAME_CHAR, PYTHON, Syntax, spelled
 from autoparser_gen.grammar.unlike import branch_types, unlike
+from autoparser_gen.grammar.words import other_than
 
 # What stands for the name that a marker repeats, where text is searched for the marker.
 _REPEATED = {
@@ -81,20 +82,52 @@ class MarkedValues:
         rules: SchemaRules | None = None,
         schema: Any = True,
         name: str = "argument",
+        closed: Part | None = None,
     ) -> Expr:
-        """One argument with its markers; its value is what the schema permits, or any."""
+        """One argument with its markers; its value is what the schema permits, or any.
+
+        `closed` is the key together with the marker behind it, where they are one token.
+        """
         branches = [ANY_BRANCH] if rules is None else simplified(rules.branches(schema, name))
+        suffix, type_prefix = self.marks.name_suffix, self.marks.type_prefix
+        if closed is not None:
+            rest = self._split(self._behind_name())[2]
+            suffix, type_prefix = (rest, type_prefix) if core(suffix) else ("", rest)
         head: list[Marker | Part] = [
             Marker("argument-open", self.marks.name_prefix),
-            Part(key, Kind.NAME),
-            Marker("argument-name-close", self.marks.name_suffix),
+            closed or Part(key, Kind.NAME),
+            Marker("argument-name-close", suffix),
         ]
         groups = list(self._groups(branches))
-        tails = [
-            self._tail(key, spelling, group, rules, f"{name}-{at + 1}" if len(groups) > 1 else name)
-            for at, (spelling, group) in enumerate(groups)
-        ]
+        tails: list[Expr] = []
+        for at, (spelling, group) in enumerate(groups):
+            named: list[Marker | Part] = []
+            if spelling:
+                named = [Marker("type-open", type_prefix), Part(Lit(spelling), Kind.NAME)]
+            inner = f"{name}-{at + 1}" if len(groups) > 1 else name
+            tails.append(self._tail(key, named, group, rules, inner))
         return seq(markup(self.builder, head, self.space, Kind.MARKER), alt(*tails))
+
+    def other_argument(self, keys: list[str], rules: SchemaRules, schema: Any, name: str) -> Expr:
+        """One argument with any other name than these.
+
+        The name's closer is part of the token: a lexer would read the beginning of one of `keys`.
+        """
+        word = other_than(keys, KEY_NAME_CHAR)
+        space, closer, _ = self._split(self._behind_name())
+        whole = seq(word, opt(self.space) if space else "", closer)
+        closed = self.builder.token(f"{name}-name", whole, capture="argument name")
+        return self.argument(word, rules, schema, name, Part(closed, Kind.NAME, Kind.MARKER))
+
+    def _behind_name(self) -> str:
+        """The marker field behind an argument's name."""
+        return self.marks.name_suffix if core(self.marks.name_suffix) else self.marks.type_prefix
+
+    def _split(self, suffix: str) -> tuple[str, str, str]:
+        """A marker field as the whitespace before its first marker, that marker, and the rest."""
+        first = next(iter(single_markers(suffix)), "")
+        space, _, rest = suffix.partition(first) if first else (suffix, "", "")
+        return space, first, rest
 
     # ---- types in the markup ----
 
@@ -120,21 +153,23 @@ class MarkedValues:
         return kinds.get(branch.type, kinds.get(wider, kinds.get("json", "")))
 
     def _tail(
-        self, key: Expr, spelling: str, branches: list[Branch], rules: SchemaRules | None, name: str
+        self,
+        key: Expr,
+        named: list[Marker | Part],
+        branches: list[Branch],
+        rules: SchemaRules | None,
+        name: str,
     ) -> Expr:
-        """Everything behind the argument's name, which the closer may repeat."""
+        """Everything behind the argument's name, which the closer may repeat; `named` is its type."""
         marks = self.marks
-        parts: list[Marker | Part] = []
-        if spelling:
-            parts = [Marker("type-open", marks.type_prefix), Part(Lit(spelling), Kind.NAME)]
-        parts.append(Marker("value-open", marks.value_prefix))
+        parts = [*named, Marker("value-open", marks.value_prefix)]
         raw = marks.value_syntax is not ValueSyntax.JSON
         if not raw:
             value = Part(self._data(branches, rules, name), Kind.DATA)
             body = markup(self.builder, [*parts, value], self.space, Kind.MARKER)
-            space = EMPTY if spelling or core(marks.value_prefix) else opt(self.space)
+            space = EMPTY if named or core(marks.value_prefix) else opt(self.space)
             return seq(space, body, self._closer(key, Kind.DATA))
-        before = Kind.NAME if spelling else Kind.MARKER
+        before = Kind.NAME if named else Kind.MARKER
         opens = markup(self.builder, parts, self.space, before)
         return seq(opens, alt(*self._raw(key, branches, rules, name)))
 

@@ -266,15 +266,21 @@ class Syntax:
         return seq(self.key(key), value)
 
     def other_member(self, name: str, keys: Sequence[str], value: Expr) -> Expr:
-        """A member with any key except these; such a key is written without escapes."""
+        """A member with any key except these; such a key is written without escapes.
+
+        A key without quotes is one token with its colon: a lexer would read the beginning of a key.
+        """
         spelled: list[Expr] = []
         if not self.literals.quoted_keys:
-            spelled.append(other_than(keys, KEY_NAME_CHAR))
+            spelled.append(seq(other_than(keys, KEY_NAME_CHAR), self.colon()))
         if self._may_quote_keys():
             body = self._without_stops(other_than(keys, KEY_CHAR))
             spelled += [seq(quote, body, quote) for quote in self.literals.quotes]
-        key = self.builder.token(name, alt(*spelled))
-        return seq(key, self.colon(), value)
+        if self.literals.quoted_keys:
+            return seq(self.builder.token(name, alt(*spelled)), self.colon(), value)
+        bare, *quoted = spelled
+        closed = (seq(key, self.colon()) for key in quoted)
+        return seq(self.builder.token(name, alt(bare, *closed)), value)
 
     def _any_key(self) -> Expr:
         if self.literals.quoted_keys:
