@@ -111,6 +111,27 @@ def test_an_empty_text_may_be_one_of_the_values(name: str, values: list[Any]) ->
         assert accepts(TEXTS[name].replace("Rome", "a")) == ("a" in values), engine
 
 
+@pytest.mark.parametrize("name", TEXTS)
+def test_values_of_arguments_that_no_schema_names(name: str) -> None:
+    analysis = formats.FORMATS[name]
+    for schema, permitted in (("integer", True), ("boolean", False)):
+        tools = [tool_of({"city": {"type": "string"}}, additionalProperties={"type": schema})]
+        grammar = lower(analysis, tools=tools, tool_choice="required")
+        for engine, accepts in engines(grammar, analysis).items():
+            assert accepts(TEXTS[name]) == permitted, engine
+
+
+def test_names_in_json_with_escapes() -> None:
+    text = TEXTS["json in tags"]
+    analysis = formats.FORMATS["json in tags"]
+    tools = [tool_of({"größe": {"enum": ["weiß"]}, "days": {"type": "integer"}})]
+    grammar = lower(analysis, tools=tools, tool_choice="required")
+    for engine, accepts in engines(grammar, analysis).items():
+        for key, value in (("größe", "weiß"), (r"gr\u00f6\u00dfe", r"wei\u00df")):
+            assert accepts(text.replace("city", key).replace("Rome", value)), engine
+        assert not accepts(text.replace("city", "große").replace("Rome", "weiß")), engine
+
+
 # A pattern and a format that no grammar enforces, alone.
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("schema", [{"pattern": "^(?=R).*$"}, {"format": "city"}], ids=str)

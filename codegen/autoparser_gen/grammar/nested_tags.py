@@ -58,14 +58,22 @@ class NestedTags:
         branches = simplified(rules.branches(schema, name))
         return alt(*self._element(key, branches, rules, name))
 
-    def other(self, keys: list[str], name: str) -> Ref:
-        """An element with any other key than these."""
+    def other(self, keys: list[str], rules: SchemaRules, schema: Any, name: str) -> Ref:
+        """An element with any other key than these, whose value is what the schema permits."""
         word = Word(NAME_CHAR, (*keys, *self._names_of_ends()))
         # One token: a lexer would read the beginning of one of the keys.
         ends = seq(spelled_out(word), core(self.marks.name_suffix))
         opened = self.builder.token(f"{name}-opened", ends, capture="argument name")
         opens = self.builder.token("argument-open", Lit(core(self.marks.name_prefix)))
-        return self.builder.rule(name, seq(opens, opened, self._any_closed(name, word)))
+        branches = simplified(rules.branches(schema, name))
+        if any(_is_free(branch, rules, name) for branch in branches):
+            if all(branch.kind != "any" for branch in branches):
+                self.builder.warn(f"schema of {name}: what values may be is not enforced here.")
+            value = self._any_closed(name, word)
+        else:
+            key = self.builder.token(f"{name}-name", word, capture="argument name")
+            value = alt(*self._typed(key, branches, rules, name))
+        return self.builder.rule(name, seq(opens, opened, value))
 
     def _opened(self, key: Expr) -> Expr:
         opens = self.builder.token("argument-open", Lit(core(self.marks.name_prefix)))
@@ -161,7 +169,14 @@ class NestedTags:
     ) -> list[Expr]:
         if any(_is_free(branch, rules, name) for branch in branches):
             return [seq(self._opened(Lit(key)), self._free(key, branches, name))]
-        closed = self._closed(Lit(key))
+        values = self._typed(Lit(key), branches, rules, name)
+        return [seq(self._opened(Lit(key)), value) for value in values]
+
+    def _typed(
+        self, key: Expr, branches: list[Branch], rules: SchemaRules, name: str
+    ) -> list[Expr]:
+        """Values that are not any text, each with the closing tag of the key."""
+        closed = self._closed(key)
         found, scalars = [], []
         for at, branch in enumerate(branches):
             inner = f"{name}-{at + 1}" if len(branches) > 1 else name
@@ -176,12 +191,11 @@ class NestedTags:
         known = [text for text in texts if text is not None]
         if known or (given and kinds):
             # A token with the closing tag: it must not be empty, nor end where a number in it does.
-            closer = self.closer + key + self.closer_end
-            body = seq(alt(*scalars, *known), closer)
+            body = seq(alt(*scalars, *known), self.closer, key, self.closer_end)
             found.append(self.builder.token(f"{name}-text", body))
         else:
             found += [seq(scalar, closed) for scalar in scalars]
-        return [seq(self._opened(Lit(key)), value) for value in found]
+        return found
 
     def _free(self, key: str, branches: list[Branch], name: str) -> Expr:
         """Any text up to the closing tag, or any value, and that tag.
@@ -251,9 +265,9 @@ class NestedTags:
             rule = slug(f"{name}-{key}")
             body = self.argument(key, rules, schema, rule)
             members.append(Member(self.builder.rule(rule, body), key in required))
-        extra = None if more is False else self.other(list(properties), f"{name}-other")
-        if more is not False and more is not True and more != {}:
-            self.builder.warn(f"schema of {name}: additionalProperties is not enforced here.")
+        extra = None
+        if more is not False:
+            extra = self.other(list(properties), rules, more, f"{name}-other")
         return arrange(self.builder, name, members, extra=extra)
 
     def _items(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:

@@ -228,9 +228,9 @@ class Syntax:
         return self.builder.token(f"{name}-text", text)
 
     def string_literal(self, text: str) -> Expr:
-        """Exactly this string."""
+        """Exactly this string; in JSON what is not ASCII stands as it is, or all of it is escaped."""
         if self.literals.escapes and not self._is_python():
-            return Lit(json.dumps(text, ensure_ascii=False))
+            return alt(json.dumps(text, ensure_ascii=False), json.dumps(text))
         quoted = [quote + self._escaped(text, quote) + quote for quote in self.literals.quotes]
         return alt(*quoted, *([repr(text)] if self.literals.escapes else []))
 
