@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import types
+from dataclasses import replace
 from typing import Any
 
 import formats
@@ -130,6 +131,27 @@ def test_names_in_json_with_escapes() -> None:
         for key, value in (("größe", "weiß"), (r"gr\u00f6\u00dfe", r"wei\u00df")):
             assert accepts(text.replace("city", key).replace("Rome", value)), engine
         assert not accepts(text.replace("city", "große").replace("Rome", "weiß")), engine
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_arguments_that_may_be_anything(name: str) -> None:
+    analysis = formats.FORMATS[name]
+    grammar = lower(analysis, tools=[tool_of({"city": {}, "days": {}})], tool_choice="required")
+    for engine, accepts in engines(grammar, analysis).items():
+        assert accepts(TEXTS[name]), engine
+
+
+def test_given_texts_in_what_may_stand_around_values() -> None:
+    found = formats.FORMATS["raw values"]
+    arguments = replace(found.tools.arguments, optional_wrap=("<![RAW[", "]]>"))
+    analysis = replace(found, tools=replace(found.tools, arguments=arguments))
+    tools = [tool_of({"city": {"enum": ["a\nb", "</b>"]}, "days": {"type": "integer"}})]
+    grammar = lower(analysis, tools=tools, tool_choice="required")
+    for engine, accepts in engines(grammar, analysis).items():
+        for value in ("a\nb", "</b>", "<![RAW[a\nb]]>", "<![RAW[</b>]]>"):
+            assert accepts(TEXTS["raw values"].replace("Rome", value)), (engine, value)
+        for value in ("<![RAW[b]]>", "<![RAW[a\nb]]", "a\nb]]>"):
+            assert not accepts(TEXTS["raw values"].replace("Rome", value)), (engine, value)
 
 
 # A pattern and a format that no grammar enforces, alone.

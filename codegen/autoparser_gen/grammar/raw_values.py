@@ -43,7 +43,15 @@ from autoparser_gen.grammar.markup import (
     single_markers,
 )
 from autoparser_gen.grammar.schema import ANY_BRANCH, Branch, SchemaRules, simplified
-from autoparser_gen.grammar.syntax import JSON, KEY_NAME_CHAR, NAME_CHAR, PYTHON, Syntax, spelled
+from autoparser_gen.grammar.syntax import (
+    JSON,
+    KEY_NAME_CHAR,
+    NAME_CHAR,
+    PYTHON,
+    Syntax,
+    spelled,
+    verbatim,
+)
 from autoparser_gen.grammar.unlike import branch_types, unlike
 from autoparser_gen.grammar.words import other_than
 
@@ -216,7 +224,7 @@ class MarkedValues:
         several = len(branches) > 1
         found: list[Expr] = []
         for at, branch in enumerate(branches):
-            if branch.kind in ("boolean", "null"):
+            if branch.kind in ("boolean", "null", "json"):
                 found.append(self._any_of(branch))
             elif branch.kind == "values":
                 found += map(self._exactly, branch.values)
@@ -269,6 +277,9 @@ class MarkedValues:
         first = (closer or core(marks.name_prefix))[0]
         escapes = {char: text for text, char in marks.value_escapes}
         inner = spelled(body, escapes, ((first, first),))
+        if marks.optional_wrap is not None:
+            opens, ends = marks.optional_wrap
+            inner = alt(inner, seq(opens, verbatim(body, ends), ends))
         whole = seq(written if before is None else before, inner, after)
         if data is not None:
             whole = alt(seq(opt(self.space), data, opt(self.space)), whole)
