@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
+import re
 import types
 from dataclasses import replace
 from typing import Any
@@ -14,7 +16,9 @@ from engines import engines
 from test_grammar_formats import CALLS, behind_prompt
 
 from autoparser_gen import verify
+from autoparser_gen.analysis.model import ToolMode
 from autoparser_gen.emit import python
+from autoparser_gen.errors import GrammarError
 from autoparser_gen.grammar.lower import lower
 
 # The call of get_weather in each format, with a text without quotes or markers. Headers, of which the
@@ -210,3 +214,29 @@ def test_data_or_text(name: str, schema: dict[str, Any], good: list[str], bad: l
             assert accepts(TEXTS[name].replace("Rome", value)), (engine, value)
         for value in bad:
             assert not accepts(TEXTS[name].replace("Rome", value)), (engine, value)
+
+
+# Names with what some formats take for their end, or do not.
+_ODD = [*"\t\n\x01 !\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~\x7f\xa0\u2028é日", "</parameter>", "😀"]
+NAMES = [*(f"a{odd}b" for odd in _ODD), " a", "a ", ".a", "-a", "/a", "é"]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_names_that_a_parser_does_not_read_are_errors(name: str) -> None:
+    analysis = formats.FORMATS[name]
+    in_json = analysis.tools.format.mode is ToolMode.JSON_NATIVE
+    quoted_keys = in_json or analysis.tools.format.mode is ToolMode.TAG_WITH_JSON
+    for word, kind in itertools.product(NAMES, ("tool", "key")):
+        tool, key = (word, "days") if kind == "tool" else ("get_weather", word)
+        tools = [tool_of({"city": {"type": "string"}, key: {"type": "integer"}})]
+        tools[0]["function"]["name"] = tool
+        text = TEXTS[name].replace("get_weather" if kind == "tool" else "days", word)
+        try:
+            is_read = arguments_of(name, text, tools) == {"city": "Rome", key: 2}
+        except (ValueError, AssertionError):  # malformed, or another name
+            is_read = False
+        if is_read or in_json or (kind == "key" and quoted_keys):
+            lower(analysis, tools=tools, tool_choice="required")
+        else:
+            with pytest.raises(GrammarError, match=re.escape(repr(word))):
+                lower(analysis, tools=tools, tool_choice="required")

@@ -11,6 +11,7 @@ from autoparser_gen.grammar.markup import Kind, Marker, Part, core
 from autoparser_gen.grammar.nested_tags import NestedTags
 from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.raw_values import MarkedValues
+from autoparser_gen.grammar.readable import MARKED_KEY, require_readable
 from autoparser_gen.grammar.request import Tool
 from autoparser_gen.grammar.schema import SchemaRules, slug
 from autoparser_gen.grammar.syntax import (
@@ -123,8 +124,10 @@ class ArgumentRules:
         properties, required, more = rules.properties(schema)
         members = []
         for key, value in properties.items():
-            name = slug(f"{tool.slug}-{key}")
-            body = self.values.argument(Lit(self._written(key)), rules, value, name)
+            name, written = slug(f"{tool.slug}-{key}"), self._written(key)
+            marker = core(self.marks.name_suffix)
+            require_readable(f"the argument of {tool.name!r}", key, MARKED_KEY, marker, written)
+            body = self.values.argument(Lit(written), rules, value, name)
             members.append(Member(self.builder.rule(name, body), key in required))
         extra = None
         if more is not False:

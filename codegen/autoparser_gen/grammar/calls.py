@@ -42,6 +42,7 @@ from autoparser_gen.grammar.markup import (
 from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.python_calls import PythonCallRules
 from autoparser_gen.grammar.raw_values import without_longer
+from autoparser_gen.grammar.readable import TOOL_NAME, require_readable
 from autoparser_gen.grammar.request import Tool
 from autoparser_gen.grammar.syntax import NAME, NAME_CHAR, Syntax
 
@@ -64,7 +65,10 @@ class CallRules:
     def __init__(
         self, builder: Builder, analysis: Analysis, tools: list[Tool] | None, *, parallel: bool
     ) -> None:
-        """`tools` None is any tool; `parallel` allows more than one call."""
+        """`tools` None is any tool; `parallel` allows more than one call.
+
+        Raises GrammarError for a tool whose name no parser would read.
+        """
         self.builder = builder
         self.analysis = analysis
         self.format = analysis.tools.format
@@ -73,6 +77,9 @@ class CallRules:
         self.json = Syntax(builder)
         self.arguments = ArgumentRules(builder, analysis)
         self.space = self.arguments.space
+        if self.format.mode is not ToolMode.JSON_NATIVE:
+            for tool in tools or ():
+                require_readable("the tool", tool.name, TOOL_NAME)
 
     def rule(self, after: AfterCalls) -> Ref:
         """All calls of a response, with the markers of their section and what follows them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,6 +24,7 @@ from autoparser_gen.grammar.ir import (
 )
 from autoparser_gen.grammar.markup import core
 from autoparser_gen.grammar.order import Member, arrange
+from autoparser_gen.grammar.readable import TAG_KEY, require_readable
 from autoparser_gen.grammar.schema import Branch, SchemaRules, simplified, slug
 from autoparser_gen.grammar.syntax import KEY_NAME_CHAR, NAME_CHAR, Syntax, gap, verbatim
 from autoparser_gen.grammar.unlike import branch_types, unlike
@@ -42,6 +44,8 @@ class NestedTags:
         self.call_ends = call_ends
         closing = marks.value_suffix.partition(_CLOSER_KEY)
         self.closer, self.closer_end = core(closing[0]), core(closing[2])
+        mark = self.closer.removeprefix(core(marks.name_prefix))  # tells a closing tag from another
+        self.readable = re.compile(f"(?!{re.escape(mark)}){TAG_KEY.pattern}")
         self.words = Syntax(builder, LiteralSyntax(python_words=marks.python_words))
         self._definitions: dict[str, str] = {}
 
@@ -55,6 +59,7 @@ class NestedTags:
         """An element with a given key, or with any."""
         if rules is None or key is None:
             return self._any_element()
+        require_readable("the key", key, self.readable, core(self.marks.name_suffix)[:1])
         branches = simplified(rules.branches(schema, name))
         return alt(*self._element(key, branches, rules, name))
 

@@ -20,6 +20,7 @@ from autoparser_gen.grammar.ir import (
     seq,
 )
 from autoparser_gen.grammar.order import Member, arrange
+from autoparser_gen.grammar.readable import KEYWORD, require_readable
 from autoparser_gen.grammar.request import Tool
 from autoparser_gen.grammar.schema import ANY_BRANCH, Branch, SchemaRules, simplified, slug
 from autoparser_gen.grammar.syntax import NAME_CHAR, Syntax, verbatim
@@ -75,6 +76,7 @@ class PythonCallRules:
             properties, required, more = rules.properties(branch.schema)
             members = []
             for key_text, schema in properties.items():
+                require_readable(f"the argument of {tool.name!r}", key_text, KEYWORD)
                 rule = slug(f"{tool.slug}-{key_text}")
                 body = self._argument(Lit(key_text), self._of_schema(rules, schema, rule))
                 members.append(Member(self.builder.rule(rule, body), key_text in required))

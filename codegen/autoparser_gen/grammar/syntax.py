@@ -34,6 +34,7 @@ from autoparser_gen.grammar.ir import (
     seq,
     walk,
 )
+from autoparser_gen.grammar.readable import UNQUOTED_KEY, is_readable, require_readable
 from autoparser_gen.grammar.words import contains, other_than, without
 
 JSON = LiteralSyntax()
@@ -252,7 +253,11 @@ class Syntax:
 
     def key(self, text: str) -> Expr:
         """A given key with its colon."""
-        spelled: list[Expr] = [] if self.literals.quoted_keys else [Lit(text)]
+        spelled: list[Expr] = []
+        if not self._may_quote_keys():
+            require_readable("the key", text, UNQUOTED_KEY)
+        if not self.literals.quoted_keys and is_readable(text, UNQUOTED_KEY):
+            spelled.append(Lit(text))
         if self._may_quote_keys():
             spelled.append(self.string_literal(text))
         return seq(alt(*spelled), self.colon())
