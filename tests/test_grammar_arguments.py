@@ -18,7 +18,9 @@ from test_grammar_formats import CALLS, behind_prompt
 from autoparser_gen import verify
 from autoparser_gen.analysis.model import ToolMode
 from autoparser_gen.emit import python
+from autoparser_gen.emit.skeletons import literals, runtime
 from autoparser_gen.errors import GrammarError
+from autoparser_gen.grammar import readable
 from autoparser_gen.grammar.lower import lower
 
 # The call of get_weather in each format, with a text without quotes or markers. Headers, of which the
@@ -240,3 +242,9 @@ def test_names_that_a_parser_does_not_read_are_errors(name: str) -> None:
         else:
             with pytest.raises(GrammarError, match=re.escape(repr(word))):
                 lower(analysis, tools=tools, tool_choice="required")
+
+
+def test_what_is_readable_is_what_the_parsers_read() -> None:
+    assert readable.TOOL_NAME.pattern == runtime._NAME.pattern
+    assert readable.MARKED_KEY.pattern == runtime._KEY.pattern
+    assert readable.UNQUOTED_KEY.pattern == literals._BARE_KEY.pattern
