@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autoparser_gen.analysis.model import Arguments, LiteralSyntax
+from autoparser_gen.grammar.branch import Branch, simplified
 from autoparser_gen.grammar.ir import (
     EMPTY,
     Builder,
@@ -23,7 +24,7 @@ from autoparser_gen.grammar.ir import (
 )
 from autoparser_gen.grammar.markup import core
 from autoparser_gen.grammar.order import Member, arrange
-from autoparser_gen.grammar.schema import Branch, SchemaRules, simplified, slug
+from autoparser_gen.grammar.schema import SchemaRules, slug
 from autoparser_gen.grammar.syntax import KEY_NAME_CHAR, NAME_CHAR, Syntax, gap, verbatim
 from autoparser_gen.grammar.unlike import branch_types, unlike
 from autoparser_gen.grammar.until import SPACES
@@ -43,7 +44,7 @@ class NestedTags:
         closing = marks.value_suffix.partition(_CLOSER_KEY)
         self.closer, self.closer_end = core(closing[0]), core(closing[2])
         self.words = Syntax(builder, LiteralSyntax(python_words=marks.python_words))
-        self._definitions: dict[str, str] = {}
+        self._definitions: dict[tuple[str, str], str] = {}  # by Branch.key
 
     def argument(
         self,
@@ -248,12 +249,11 @@ class NestedTags:
         """An object or a list; a definition is a rule that may refer to itself."""
         if not branch.pointer:
             return self.children(branch, rules, name)
-        if branch.pointer not in self._definitions:
-            last = branch.pointer.rpartition("/")[2].strip("#") or "schema"
-            rule = self.builder.reserve(slug(f"{rules.name}-{last}"))
-            self._definitions[branch.pointer] = rule
+        if branch.key not in self._definitions:
+            rule = self.builder.reserve(rules.name_of(branch))
+            self._definitions[branch.key] = rule
             self.builder.define(rule, self.children(branch, rules, rule))
-        return Ref(self._definitions[branch.pointer])
+        return Ref(self._definitions[branch.key])
 
     def children(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:
         """The elements inside of an object or a list."""
