@@ -131,6 +131,223 @@ CASES: dict[str, tuple[Any, list[str], list[str]]] = {
         ['{"value": 1}', '{"value": 1, "children": [{"value": 2, "children": []}]}'],
         ['{"children": []}', '{"value": 1, "children": [{}]}'],
     ),
+    "recursive, of several types": (
+        {
+            "$defs": {
+                "n": {"type": ["object", "null"], "properties": {"next": {"$ref": "#/$defs/n"}}}
+            },
+            "$ref": "#/$defs/n",
+        },
+        ["null", "{}", '{"next": null}', '{"next": {"next": {}}}'],
+        ["1", '{"next": 1}', '{"next": {"next": [] }}'],
+    ),
+    "recursive, of several alternatives": (
+        {
+            "$defs": {
+                "j": {
+                    "anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#/$defs/j"}}]
+                }
+            },
+            "$ref": "#/$defs/j",
+        },
+        ['"a"', "[]", '["a", ["b", []]]'],
+        ["1", "[1]", '["a", [null]]'],
+    ),
+    "recursive through allOf": (
+        {
+            "$defs": {
+                "n": {
+                    "properties": {"x": {"allOf": [{"$ref": "#/$defs/n"}], "description": "D"}},
+                    "additionalProperties": False,
+                }
+            },
+            "allOf": [{"$ref": "#/$defs/n"}],
+        },
+        ["{}", '{"x": {"x": {}}}'],
+        ['{"x": 1}', '{"y": {}}'],
+    ),
+    "recursive, with more at each level": (
+        {
+            "$defs": {
+                "n": {
+                    "type": "object",
+                    "properties": {
+                        "x": {
+                            "allOf": [
+                                {"$ref": "#/$defs/n"},
+                                {"properties": {"x": {"$ref": "#/$defs/n"}}, "required": ["y"]},
+                            ]
+                        },
+                        "y": {"type": "integer"},
+                    },
+                }
+            },
+            "$ref": "#/$defs/n",
+        },
+        ["{}", '{"y": 1}', '{"x": {"y": 1}}', '{"x": {"y": 1, "x": {"y": 2}}}'],
+        ['{"x": {}}', '{"x": {"y": 1, "x": {}}}'],
+    ),
+    "recursive beside constraints": (
+        {
+            "$defs": {
+                "n": {
+                    "type": ["object", "null"],
+                    "properties": {"x": {"$ref": "#/$defs/n", "type": "object"}},
+                }
+            },
+            "$ref": "#/$defs/n",
+        },
+        ["null", "{}", '{"x": {"x": {}}}'],
+        ['{"x": null}', '{"x": {"x": null}}'],
+    ),
+    "a definition that two alternatives hold": (
+        {
+            "$defs": {
+                "a": {"anyOf": [{"$ref": "#/$defs/b"}, {"type": "null"}]},
+                "b": {"type": "integer", "minimum": 3},
+            },
+            "allOf": [{"$ref": "#/$defs/b"}, {"$ref": "#/$defs/a"}],
+        },
+        ["3"],
+        ["2", "null"],
+    ),
+    "an anchor": (
+        {"$defs": {"n": {"$anchor": "node", "type": "integer"}}, "$ref": "#node"},
+        ["1"],
+        ['"a"', "{}"],
+    ),
+    "values and a length": ({"enum": ["a", "abc", 5], "minLength": 2}, ['"abc"', "5"], ['"a"']),
+    "values and a pattern": (
+        {"type": "string", "enum": ["a1", "b", "1c"], "pattern": "[0-9]$"},
+        ['"a1"'],
+        ['"b"', '"1c"'],
+    ),
+    "values and bounds": (
+        {"enum": [1, 10, 10.5, 20, "x"], "exclusiveMinimum": 1, "maximum": 10.5, "type": "number"},
+        ["10", "10.5"],
+        ["1", "20", '"x"'],
+    ),
+    "values and items": (
+        {"enum": [["a"], [1], [1, 2]], "items": {"type": "integer"}, "maxItems": 1},
+        ["[1]"],
+        ['["a"]', "[1, 2]"],
+    ),
+    "values and properties": (
+        {
+            "enum": [{"a": 1}, {"a": "x"}, {"a": 1, "b": 2}, {}],
+            "properties": {"a": {"anyOf": [{"type": "integer"}, {"type": "null"}]}},
+            "required": ["a"],
+            "additionalProperties": False,
+        },
+        ['{"a": 1}'],
+        ['{"a": "x"}', '{"a": 1, "b": 2}', "{}"],
+    ),
+    "values and all of": (
+        {"allOf": [{"enum": ["a", "bb", 1]}, {"minLength": 2}, {"maximum": 0}]},
+        ['"bb"'],
+        ['"a"', "1"],
+    ),
+    "one and true": (
+        {"anyOf": [{"const": 1}, {"const": True}], "enum": [1.0, True, False]},
+        ["true"],
+        ["false"],
+    ),
+    "constraints of two types": (
+        {"minLength": 2, "minimum": 3},
+        ['"ab"', "3", "null", "true", "[]", '{"a": 1}'],
+        ['"a"', "2"],
+    ),
+    "a closed part of allOf": (
+        {
+            "allOf": [
+                {"properties": {"a": {"type": "integer"}}, "additionalProperties": False},
+                {"properties": {"b": {"type": "string"}}},
+            ]
+        },
+        ["{}", '{"a": 1}'],
+        ['{"a": 1, "b": "x"}', '{"b": "x"}'],
+    ),
+    "a part of allOf with a schema for all others": (
+        {
+            "allOf": [
+                {"properties": {"a": True}, "additionalProperties": {"type": "integer"}},
+                {"properties": {"b": {"minimum": 5}}, "required": ["b"]},
+            ]
+        },
+        ['{"b": 5}', '{"b": 6, "c": 1}'],
+        ['{"b": 4}', '{"b": "x"}', '{"b": 6, "c": "x"}'],
+    ),
+    "any of beside a closed base": (
+        {
+            "type": "object",
+            "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+            "additionalProperties": False,
+            "anyOf": [{"required": ["a"]}, {"required": ["c"]}],
+        },
+        ['{"a": 1}', '{"a": 1, "b": 1}'],
+        ['{"c": 1}', "{}", '{"b": 1}'],
+    ),
+    "alternatives told apart by a value": (
+        {
+            "properties": {"kind": {"enum": ["a", "b"]}},
+            "required": ["kind"],
+            "anyOf": [
+                {"properties": {"kind": {"const": "a"}, "x": {"type": "integer"}}},
+                {"properties": {"kind": {"const": "c"}, "y": {"type": "integer"}}},
+            ],
+        },
+        ['{"kind": "a"}', '{"kind": "a", "x": 1}'],
+        ['{"kind": "b"}', '{"kind": "c"}', '{"kind": "a", "y": 1}'],
+    ),
+    "an optional property that two parts exclude": (
+        {
+            "allOf": [
+                {"properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}},
+                {"properties": {"a": {"type": "string"}}},
+            ]
+        },
+        ["{}", '{"b": 1}'],
+        ['{"a": 1}', '{"a": "x"}'],
+    ),
+    "prefix items of two parts": (
+        {
+            "allOf": [
+                {"type": "array", "prefixItems": [{"type": "integer"}], "items": {"minimum": 5}},
+                {"prefixItems": [{"minimum": 3}, {"type": "integer"}], "maxItems": 2},
+            ]
+        },
+        ["[]", "[3]", "[3, 5]"],
+        ["[2]", '["x"]', "[3, 4]", "[3, 5, 5]"],
+    ),
+    "items as a list": (
+        {"type": "array", "items": [{"type": "integer"}], "additionalItems": False},
+        ["[]", "[1]"],
+        ["[1, 1]", '["x"]'],
+    ),
+    "a place that no item may take": (
+        {"type": "array", "prefixItems": [{"type": "integer"}, False], "items": {"type": "null"}},
+        ["[]", "[1]"],
+        ["[1, null]", "[null]"],
+    ),
+    "required beside a schema for all others": (
+        {
+            "properties": {"x": {"type": "string"}},
+            "required": ["x", "y"],
+            "additionalProperties": {"type": "integer"},
+        },
+        ['{"x": "a", "y": 1}', '{"x": "a", "y": 1, "z": 2}'],
+        ['{"x": "a", "y": "b"}', '{"x": "a"}'],
+    ),
+    "a property that is false": (
+        {"properties": {"no": False, "x": {"type": "null"}}, "additionalProperties": True},
+        ["{}", '{"x": null}', '{"n": 1, "nope": 2}'],
+        ['{"no": 1}', '{"x": null, "no": null}'],
+    ),
+    "a bound that is a flag": (
+        {"type": "integer", "minimum": 3, "exclusiveMinimum": True},
+        ["4"],
+        ["3"],
+    ),
     "length": (
         {"type": "string", "minLength": 2, "maxLength": 3},
         ['"ab"', '"\\"ab"', '"äöü"'],
@@ -186,6 +403,18 @@ def test_keywords(name: str) -> None:
         ({"type": "string", "maxLength": 5000}, "maxLength above 2000"),
         ({"type": "object", "patternProperties": {}}, "patternProperties is not enforced"),
         ({"allOf": [{"pattern": "a"}, {"pattern": "b"}]}, "a second pattern is not enforced"),
+        ({"enum": ["a", "b"], "pattern": "(?=a)"}, "look-around"),
+        ({"enum": ["a", "b"], "format": "ipv4"}, "format 'ipv4' of given values"),
+        ({"oneOf": [{"type": "integer"}, {"minimum": 3, "type": "number"}]}, "one alternative of"),
+        (
+            {
+                "oneOf": [
+                    {"properties": {"a": True}, "required": ["a"]},
+                    {"properties": {"b": True}},
+                ]
+            },
+            "one alternative of oneOf",
+        ),
     ],
 )
 def test_what_is_not_enforced_is_named(schema: Any, warning: str) -> None:
@@ -198,16 +427,52 @@ def test_annotations_are_no_constraints() -> None:
 
 
 @pytest.mark.parametrize(
+    "schema",
+    [
+        {"oneOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]},
+        {
+            "oneOf": [
+                {"properties": {"k": {"const": kind}, kind: {}}, "required": ["k"]} for kind in "ab"
+            ]
+        },
+        {"oneOf": [{"properties": {k: {}}, "required": [k]} for k in "ab"]},
+        {
+            "oneOf": [
+                {"properties": {k: {}}, "required": [k], "additionalProperties": False}
+                for k in "ab"
+            ]
+        },
+    ],
+)
+def test_alternatives_that_exclude_each_other_need_no_warning(schema: Any) -> None:
+    assert convert(schema).warnings == ()
+
+
+@pytest.mark.parametrize(
     ("schema", "message"),
     [
         ({"$ref": "https://example.com/schema.json"}, "nothing is fetched"),
         ({"$ref": "#/$defs/missing"}, "leads nowhere"),
         ({"$defs": {"a": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}, "without end"),
         ({"type": "text"}, "no type of JSON Schema"),
-        ({"type": "integer", "minimum": 3, "maximum": 2}, "no number lies between"),
+        ({"type": "integer", "minimum": 3, "maximum": 2}, "no integer lies between"),
+        ({"type": "number", "minimum": 3, "maximum": 2}, "no number lies between"),
         ({"type": "string", "minLength": 3, "maxLength": 2}, "greater than"),
         ({"allOf": [{"type": "string"}, {"type": "integer"}]}, "no value satisfies"),
         ([], "is no schema"),
+        ({"type": "array", "items": False, "minItems": 1}, "minItems, 1, is greater than the 0"),
+        (
+            {"type": "array", "prefixItems": [True], "items": False, "minItems": 2},
+            "greater than the 1 items",
+        ),
+        (
+            {"properties": {"x": {}}, "required": ["y"], "additionalProperties": False},
+            "requires 'y', which it does not permit",
+        ),
+        ({"type": "string", "enum": [1, "abc"], "maxLength": 2}, "none of its given values"),
+        ({"$ref": "#node"}, r"has the \$anchor 'node'"),
+        ({"anyOf": [{"type": "null"}, {"allOf": [{"$ref": "#"}]}]}, "without end"),
+        ({"type": "integer", "minimum": 0.2, "maximum": 0.8}, r"\(minimum 0.2, maximum 0.8\)"),
         ({"enum": [1, float("nan")]}, "nan at #/enum/1 is no number of JSON"),
         ({"const": {"a/b": [float("-inf")]}}, "-inf at #/const/a~1b/0 is no number of JSON"),
         ({"properties": {"x": {"const": 1e400}}}, "inf at #/properties/x/const is no number"),

@@ -36,6 +36,12 @@ class GrammarError(AutoparserError):
     exit_code = 3
 
 
+class RequestError(GrammarError):
+    """The tools or schemas of a request are at fault, or what is asked for beside them."""
+
+    exit_code = 2
+
+
 class VerificationError(AutoparserError):
     """What was generated does not read its own chat template's renderings back."""
 

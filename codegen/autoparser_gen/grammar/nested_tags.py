@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autoparser_gen.analysis.model import Arguments, LiteralSyntax
+from autoparser_gen.grammar.branch import Branch, simplified
 from autoparser_gen.grammar.ir import (
     EMPTY,
     Builder,
@@ -25,7 +26,7 @@ from autoparser_gen.grammar.ir import (
 from autoparser_gen.grammar.markup import core
 from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.readable import TAG_KEY, require_readable
-from autoparser_gen.grammar.schema import Branch, SchemaRules, simplified, slug
+from autoparser_gen.grammar.schema import SchemaRules, slug
 from autoparser_gen.grammar.syntax import KEY_NAME_CHAR, NAME_CHAR, Syntax, gap, verbatim
 from autoparser_gen.grammar.unlike import branch_types, unlike
 from autoparser_gen.grammar.until import SPACES
@@ -47,7 +48,7 @@ class NestedTags:
         mark = self.closer.removeprefix(core(marks.name_prefix))  # tells a closing tag from another
         self.readable = re.compile(f"(?!{re.escape(mark)}){TAG_KEY.pattern}")
         self.words = Syntax(builder, LiteralSyntax(python_words=marks.python_words))
-        self._definitions: dict[str, str] = {}
+        self._definitions: dict[tuple[str, str], str] = {}  # by Branch.key
 
     def argument(
         self,
@@ -253,12 +254,11 @@ class NestedTags:
         """An object or a list; a definition is a rule that may refer to itself."""
         if not branch.pointer:
             return self.children(branch, rules, name)
-        if branch.pointer not in self._definitions:
-            last = branch.pointer.rpartition("/")[2].strip("#") or "schema"
-            rule = self.builder.reserve(slug(f"{rules.name}-{last}"))
-            self._definitions[branch.pointer] = rule
+        if branch.key not in self._definitions:
+            rule = self.builder.reserve(rules.name_of(branch))
+            self._definitions[branch.key] = rule
             self.builder.define(rule, self.children(branch, rules, rule))
-        return Ref(self._definitions[branch.pointer])
+        return Ref(self._definitions[branch.key])
 
     def children(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:
         """The elements inside of an object or a list."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoparser_gen.analysis.model import Arguments, LiteralSyntax
+from autoparser_gen.grammar.branch import ANY_BRANCH, Branch, simplified
 from autoparser_gen.grammar.ir import (
     Builder,
     Expr,
@@ -22,7 +23,7 @@ from autoparser_gen.grammar.ir import (
 from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.readable import KEYWORD, require_readable
 from autoparser_gen.grammar.request import Tool
-from autoparser_gen.grammar.schema import ANY_BRANCH, Branch, SchemaRules, simplified, slug
+from autoparser_gen.grammar.schema import SchemaRules, slug
 from autoparser_gen.grammar.syntax import NAME_CHAR, Syntax, verbatim
 
 _PYTHON_NAME = Word(NAME_CHAR)

@@ -17,6 +17,7 @@ from autoparser_gen.analysis.model import (
     Tools,
     ValueSyntax,
 )
+from autoparser_gen.grammar.branch import ANY_BRANCH, Branch, simplified
 from autoparser_gen.grammar.ir import (
     EMPTY,
     Builder,
@@ -42,7 +43,7 @@ from autoparser_gen.grammar.markup import (
     repeating,
     single_markers,
 )
-from autoparser_gen.grammar.schema import ANY_BRANCH, Branch, SchemaRules, simplified
+from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.syntax import (
     JSON,
     KEY_NAME_CHAR,

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
-from autoparser_gen.errors import GrammarError, shown
+from autoparser_gen.errors import RequestError, shown
 
 MAX_LEVELS = 100  # of schemas in schemas: Python's stack, and that of the engines, ends
 
 
 def require_shapes(schema: Any, name: str) -> None:
-    """Raises GrammarError at the first keyword that has no value of its shape, or too deep down."""
+    """Raises RequestError at the first keyword that has no value of its shape, or too deep down."""
     level, seen = [("#", schema)], set[int]()
     for _ in range(MAX_LEVELS):
         inner: list[tuple[str, Any]] = []
@@ -23,7 +23,7 @@ def require_shapes(schema: Any, name: str) -> None:
         if not inner:
             return
         level = inner
-    raise GrammarError(
+    raise RequestError(
         f"schema of {name}: it is nested deeper than {MAX_LEVELS} levels, at {shown(level[0][0], 200)}."
         " Give what repeats a name under $defs."
     )
@@ -34,15 +34,23 @@ def _checked(schema: Any, pointer: str, name: str) -> Iterator[tuple[str, Any]]:
     if isinstance(schema, bool):
         return
     if not isinstance(schema, Mapping):
-        raise GrammarError(f"schema of {name}: {shown(schema, 200)} at {pointer} is no schema.")
+        raise RequestError(f"schema of {name}: {shown(schema, 200)} at {pointer} is no schema.")
     for word, value in schema.items():
         what, fits = SHAPES.get(word, ANYTHING)
         if not fits(value):
-            raise GrammarError(
+            raise RequestError(
                 f"schema of {name}: {word} must be {what}, and at {pointer} it is {shown(value, 200)}."
             )
         if word in _OF_VALUES:
             _require_finite(value, f"{pointer}/{word}", name)
+    yield from subschemas(schema, pointer)
+
+
+def subschemas(schema: Any, pointer: str = "#") -> Iterator[tuple[str, Any]]:
+    """The schemas directly in a schema, each with its JSON pointer."""
+    if not isinstance(schema, Mapping):
+        return
+    for word, value in schema.items():
         if word in _OF_NAMES and isinstance(value, Mapping):
             yield from (
                 (f"{pointer}/{word}/{_escaped(key)}", inner) for key, inner in value.items()
@@ -54,7 +62,7 @@ def _checked(schema: Any, pointer: str, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def _require_finite(value: Any, pointer: str, name: str) -> None:
-    """Raises GrammarError where a given value holds NaN or an infinity, which JSON cannot write."""
+    """Raises RequestError where a given value holds NaN or an infinity, which JSON cannot write."""
     left, seen = [(pointer, value)], set[int]()
     while left:
         at, item = left.pop()
@@ -62,7 +70,7 @@ def _require_finite(value: Any, pointer: str, name: str) -> None:
             continue
         seen.add(id(item))
         if isinstance(item, float) and not isfinite(item):
-            raise GrammarError(f"schema of {name}: {item} at {at} is no number of JSON.")
+            raise RequestError(f"schema of {name}: {item} at {at} is no number of JSON.")
         if isinstance(item, Mapping):
             left += [(f"{at}/{_escaped(str(key))}", inner) for key, inner in item.items()]
         elif isinstance(item, (list, tuple)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from autoparser_gen.grammar.branch import Branch
 from autoparser_gen.grammar.ir import (
     EMPTY,
     Alt,
@@ -21,7 +22,6 @@ from autoparser_gen.grammar.ir import (
     nullable,
     seq,
 )
-from autoparser_gen.grammar.schema import Branch
 from autoparser_gen.grammar.words import without
 
 # For each state of reading data the characters that lead to another one, or to none.
