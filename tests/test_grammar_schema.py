@@ -358,6 +358,21 @@ CASES: dict[str, tuple[Any, list[str], list[str]]] = {
         ['"AB-1"'],
         ['"AB-"', '"xAB-1"', '"AB-1x"'],
     ),
+    "pattern with a surrogate pair": (
+        {"type": "string", "pattern": r"^\ud83d\ude00[\ud83d\ude00-\ud83d\ude02]$"},
+        ['"\U0001f600\U0001f601"'],
+        ['"\U0001f600"', '"\U0001f600\U0001f603"'],
+    ),
+    "whitespace in a pattern": (
+        {"type": "string", "pattern": r"^\S[^\s]\s[\s\S]$"},
+        ['"ab c"', '"é日\xa0\u2028"'],
+        ['"\xa0b c"', '"a\ufeff c"', '"a\x85 c"', '"a\u3000 c"', '"ab\ufeffc"', '"ab\x85c"'],
+    ),
+    "classes in a class": (
+        {"type": "string", "pattern": r"^[\W\d_][^\D]$"},
+        ['"-1"', '"11"', '"_2"'],
+        ['"a1"', '"--"'],
+    ),
     "pattern without anchors": ({"type": "string", "pattern": "b"}, ['"abc"', '"b"'], ['"ac"']),
     "date": (
         {"type": "string", "format": "date"},
@@ -399,6 +414,12 @@ def test_keywords(name: str) -> None:
         ({"type": "array", "uniqueItems": True}, "uniqueItems is not enforced"),
         ({"type": "integer", "multipleOf": 3}, "multipleOf is not enforced"),
         ({"type": "string", "pattern": "(?=a)b"}, "look-around"),
+        ({"type": "string", "pattern": r"^\ud83d$"}, "half of a surrogate pair"),
+        ({"type": "string", "pattern": "^(a*)*$"}, "something that can be empty"),
+        (
+            {"type": "string", "pattern": r"^[a-z]{1,63}(\.[a-z]{1,63}){1,40}$"},
+            "repeats 2520 times",
+        ),
         ({"type": "string", "format": "ipv4"}, "format 'ipv4' is not enforced"),
         ({"type": "string", "maxLength": 5000}, "maxLength above 2000"),
         ({"type": "object", "patternProperties": {}}, "patternProperties is not enforced"),
@@ -531,7 +552,13 @@ def test_ranges_of_decimals() -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["(?!a)b", r"(a)\1", r"\bx", "a)", "(a", "x^y", "(^a)", "*a", "(?i)a", "[b-a]"]
+    "source",
+    [
+        *("(?!a)b", r"(a)\1", r"\bx", "a)", "(a", "x^y", "(^a)", "*a", "(?i)a", "[b-a]"),
+        *("(?<a", "(?<=a)b", r"\A", r"[\q]", r"\u12", r"\u+123", r"\x1", "a{3,2}", "a{2001}"),
+        *("a{" + "9" * 5000 + "}", "(" * 1000, "[]", r"[^\s\S]", r"[a-\d]", "\ud800", "[\udc00]"),
+        *(r"\ud83d\u0041", r"\ude00\ud83d", r"\01", "(a?){2}"),
+    ],
 )
 def test_patterns_that_a_grammar_cannot_do(source: str) -> None:
     with pytest.raises(pattern.Unsupported):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
 from autoparser_gen.errors import GrammarError
@@ -20,6 +21,7 @@ from autoparser_gen.grammar.ir import (
     Seq,
     Stop,
     Thru,
+    children,
     nullable,
     nullable_rules,
     references,
@@ -100,30 +102,28 @@ def _check_stops(rule: Rule, stops: tuple[Stop, ...]) -> None:
         )
 
 
-def _check_repetitions(rule: Rule, empty: set[str], outer: int = 1) -> None:
-    def visit(node: Expr, product: int) -> None:
-        if isinstance(node, Rep):
-            count = max(node.low, node.high or 0)
-            if node.high is not None and node.high < node.low:
-                raise GrammarError(
-                    f"rule {rule.name!r} repeats at least {node.low} and at most {node.high} times."
-                )
-            if (node.high is None or node.high > 1) and nullable(node.item, empty):
-                raise GrammarError(
-                    f"rule {rule.name!r} repeats something that can be empty; engines would not end."
-                )
-            product *= max(count, 1)
-            if product > MAX_REPETITIONS:
-                raise GrammarError(
-                    f"rule {rule.name!r} repeats {product} times; llama.cpp's limit is"
-                    f" {MAX_REPETITIONS}, nested repetitions multiplied."
-                )
-            visit(node.item, product)
-        elif isinstance(node, (Seq, Alt)):
-            for item in node.items:
-                visit(item, product)
+def _check_repetitions(rule: Rule, empty: set[str]) -> None:
+    for fault in repetition_faults(rule.body, empty):
+        raise GrammarError(f"rule {rule.name!r} {fault}.")
 
-    visit(rule.body, outer)
+
+def repetition_faults(expr: Expr, empty: set[str], outer: int = 1) -> Iterator[str]:
+    """What is wrong with repetitions; `empty` names the rules that the empty text belongs to."""
+    if not isinstance(expr, Rep):
+        for item in children(expr):
+            yield from repetition_faults(item, empty, outer)
+        return
+    if expr.high is not None and expr.high < expr.low:
+        yield f"repeats at least {expr.low} and at most {expr.high} times"
+    if (expr.high is None or expr.high > 1) and nullable(expr.item, empty):
+        yield "repeats something that can be empty; engines would not end"
+    product = outer * max(expr.low, expr.high or 0, 1)
+    if product > MAX_REPETITIONS:
+        yield (
+            f"repeats {product} times; llama.cpp's limit is {MAX_REPETITIONS}, nested repetitions"
+            " multiplied"
+        )
+    yield from repetition_faults(expr.item, empty, product)
 
 
 def _check_left_recursion(grammar: ResponseGrammar, empty: set[str]) -> None:

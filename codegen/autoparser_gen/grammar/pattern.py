@@ -6,15 +6,26 @@ text around it. Its characters are those of the decoded string; a syntax spells 
 
 from __future__ import annotations
 
+import re
+
+from autoparser_gen.grammar.check import repetition_faults
 from autoparser_gen.grammar.ir import EMPTY, CharClass, Expr, Lit, Rep, alt, chars, many, seq
+from autoparser_gen.grammar.words import without
 
 DIGIT = chars("0-9")
 WORD = chars("a-zA-Z0-9_")
-SPACE = chars(" \t\n\r\f\v")
+# What counts as whitespace in ECMAScript and in Python, and what does so in one of them, or in Rust.
+SPACE = chars("\t-\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000")
+ANY_SPACE = CharClass((*SPACE.ranges, *chars("\x1c-\x1f\x85\ufeff").ranges))
 ANY = CharClass((), negated=True)
 LINE = chars("\n\r\u2028\u2029", negated=True)
 
-_CLASSES = {"d": DIGIT, "w": WORD, "s": SPACE}
+# By letter: the characters that are surely of the class, and those that may be, which the letter in
+# upper case leaves out.
+_CLASSES = {"d": (DIGIT, DIGIT), "w": (WORD, WORD), "s": (SPACE, ANY_SPACE)}
+_CHARACTERS = (("\0", "\U0010ffff"),)
+_MAX_GROUPS = 50  # in one another
+_BOUNDS = re.compile(r"\{([0-9]+)(,([0-9]*))?\}")
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "0": "\0"}
 _HEX_LENGTHS = {"x": 2, "u": 4}
 
@@ -26,19 +37,24 @@ class Unsupported(ValueError):
 def pattern(source: str) -> Expr:
     """The strings in which the expression is found.
 
-    Raises Unsupported for look-around, back references, word boundaries and inner anchors.
+    Raises Unsupported for look-around, back references, word boundaries, inner anchors, and
+    repetitions that engines do not take.
     """
     parser = _Parser(source)
     choices = parser.alternatives(top=True)
     if parser.at < len(source):
         raise Unsupported(f"an unmatched {source[parser.at]!r}")
-    return alt(*choices)
+    found = alt(*choices)
+    for fault in repetition_faults(found, set()):
+        raise Unsupported(f"it {fault}")
+    return found
 
 
 class _Parser:
     def __init__(self, source: str) -> None:
         self.source = source
         self.at = 0
+        self.groups = 0  # that are open
 
     def alternatives(self, *, top: bool = False) -> list[Expr]:
         """Everything up to a closing parenthesis or the end."""
@@ -78,13 +94,13 @@ class _Parser:
 
     def _braces(self) -> tuple[int, int | None] | None:
         """The bounds in {n}, {n,} or {n,m}; None where a brace is only a character."""
-        end = self.source.find("}", self.at)
-        if self._peek() != "{" or end < 0:
+        found = _BOUNDS.match(self.source, self.at)
+        if found is None:
             return None
-        low, comma, high = self.source[self.at + 1 : end].partition(",")
-        if not low.isdigit() or (high and not high.isdigit()):
-            return None
-        self.at = end + 1
+        self.at = found.end()
+        low, comma, high = found.groups()
+        if max(len(low), len(high or "")) > 9:
+            raise Unsupported(f"the bounds {found.group()[:40]}")
         return int(low), (int(high) if high else None) if comma else int(low)
 
     def _atom(self) -> Expr:
@@ -102,15 +118,22 @@ class _Parser:
             raise Unsupported("an anchor inside the expression")
         if char in "*+?":
             raise Unsupported(f"a {char!r} with nothing before it")
-        return Lit(char)
+        return Lit(_character_of(char))
 
     def _group(self) -> Expr:
         if self._take("?"):
             if self._take("<") and self._peek() not in ("=", "!"):
-                self.at = self.source.find(">", self.at) + 1  # the name of a group
+                name, closed, _ = self.source[self.at :].partition(">")
+                if not closed:
+                    raise Unsupported("an unfinished name of a group")
+                self.at += len(name) + 1
             elif not self._take(":"):
                 raise Unsupported("look-around or an inline flag")
+        self.groups += 1
+        if self.groups > _MAX_GROUPS:
+            raise Unsupported(f"over {_MAX_GROUPS} groups in one another")
         choices = self.alternatives()
+        self.groups -= 1
         if not self._take(")"):
             raise Unsupported("an unmatched '('")
         return alt(*choices)
@@ -118,55 +141,73 @@ class _Parser:
     def _escape(self) -> Expr:
         char = self._next()
         if char.lower() in _CLASSES:
-            known = _CLASSES[char.lower()]
-            return CharClass(known.ranges, negated=char.isupper())
+            surely, maybe = _CLASSES[char.lower()]
+            return CharClass(maybe.ranges, negated=True) if char.isupper() else surely
         if char in "bB":
             raise Unsupported("a word boundary")
         if char.isdigit() and char != "0":
             raise Unsupported("a back reference")
-        if char in "pPkc":
-            raise Unsupported(f"\\{char}")
         return Lit(self._character(char))
 
     def _character(self, char: str) -> str:
         """The character that an escape stands for."""
         if char in _HEX_LENGTHS:
-            digits = self.source[self.at : self.at + _HEX_LENGTHS[char]]
-            try:
-                code = int(digits, 16)
-            except ValueError:
-                raise Unsupported(f"\\{char}{digits}") from None
-            self.at += len(digits)
-            return chr(code)
-        return _CONTROLS.get(char, char)
+            code = self._code(char)
+            if 0xD800 <= code < 0xDC00 and self.source[self.at : self.at + 2] == "\\u":
+                self.at += 2
+                low = self._code("u")
+                if not 0xDC00 <= low < 0xE000:
+                    raise Unsupported("half of a surrogate pair")
+                code = 0x10000 + (code - 0xD800) * 0x400 + low - 0xDC00
+            return _character_of(chr(code))
+        is_octal = char == "0" and self._peek().isdecimal()
+        if is_octal or (char.isalnum() and char not in _CONTROLS):
+            raise Unsupported(f"\\{char}")
+        return _CONTROLS.get(char, _character_of(char))
+
+    def _code(self, char: str) -> int:
+        """The number in \\xhh or \\uhhhh."""
+        digits = self.source[self.at : self.at + _HEX_LENGTHS[char]]
+        if re.fullmatch(f"[0-9a-fA-F]{{{_HEX_LENGTHS[char]}}}", digits) is None:
+            raise Unsupported(f"\\{char}{digits}")
+        self.at += len(digits)
+        return int(digits, 16)
 
     def _class(self) -> Expr:
         negated = self._take("^")
         ranges: list[tuple[str, str]] = []
+        letters: set[str] = set()  # of the classes within
         while not self._take("]"):
-            low = self._member(ranges)
+            low = self._member(ranges, negated, letters)
             if low is None:
                 continue
-            high = low
+            high: str | None = low
             if self._peek() == "-" and self.source[self.at + 1 : self.at + 2] not in ("]", ""):
                 self.at += 1
-                high = self._member([]) or low
-            if high < low:
-                raise Unsupported(f"the range {low}-{high}")
+                high = self._member([], negated, letters)
+            if high is None or high < low:
+                raise Unsupported(f"the range {low}-{high or ''}")
             ranges.append((low, high))
-        return CharClass(tuple(ranges), negated)
+        if any(letter.swapcase() in letters for letter in letters):  # as in [\\s\\S]
+            ranges = list(_CHARACTERS)
+        if not without(_CHARACTERS, ranges):
+            ranges, negated = [], not negated
+        if not ranges and not negated:
+            raise Unsupported("a class that holds no character")
+        return CharClass(tuple(dict.fromkeys(ranges)), negated)
 
-    def _member(self, ranges: list[tuple[str, str]]) -> str | None:
+    def _member(
+        self, ranges: list[tuple[str, str]], negated: bool, letters: set[str]
+    ) -> str | None:
         """One character of a class; a class within adds its own to `ranges`."""
         char = self._next()
         if char != "\\":
-            return char
+            return _character_of(char)
         char = self._next()
-        if char in _CLASSES:
-            ranges.extend(_CLASSES[char].ranges)
-            return None
         if char.lower() in _CLASSES:
-            raise Unsupported(f"\\{char} inside a class")
+            letters.add(char)
+            ranges.extend(_ranges(char, widely=negated))
+            return None
         return "\b" if char == "b" else self._character(char)
 
     def _peek(self) -> str:
@@ -183,6 +224,21 @@ class _Parser:
         found = self._peek() == char
         self.at += found
         return found
+
+
+def _ranges(letter: str, *, widely: bool = False) -> tuple[tuple[str, str], ...]:
+    """The characters of a class that is written as a letter, or `widely` all that may be of it."""
+    surely, maybe = _CLASSES[letter.lower()]
+    if letter.islower():
+        return (maybe if widely else surely).ranges
+    return without(_CHARACTERS, (surely if widely else maybe).ranges)
+
+
+def _character_of(char: str) -> str:
+    """A character. Raises Unsupported where it is half of one."""
+    if "\ud800" <= char <= "\udfff":
+        raise Unsupported("half of a surrogate pair")
+    return char
 
 
 _DATE = (
