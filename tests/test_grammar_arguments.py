@@ -248,3 +248,16 @@ def test_what_is_readable_is_what_the_parsers_read() -> None:
     assert readable.TOOL_NAME.pattern == runtime._NAME.pattern
     assert readable.MARKED_KEY.pattern == runtime._KEY.pattern
     assert readable.UNQUOTED_KEY.pattern == literals._BARE_KEY.pattern
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("schema", [{"description": "none"}, {"type": ["object", "null"]}], ids=str)
+def test_arguments_are_an_object(name: str, schema: dict[str, Any]) -> None:
+    analysis = formats.FORMATS[name]
+    function: dict[str, Any] = {"name": "get_weather", "parameters": schema}
+    grammar = lower(analysis, tools=[{"function": function}], tool_choice="required")
+    for engine, accepts in engines(grammar, analysis).items():
+        assert accepts(TEXTS[name]), engine
+    function["parameters"] = {"type": "string"}
+    with pytest.raises(GrammarError, match="arguments are an object"):
+        lower(analysis, tools=[{"function": function}], tool_choice="required")

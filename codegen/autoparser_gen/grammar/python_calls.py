@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autoparser_gen.analysis.model import Arguments, LiteralSyntax
+from autoparser_gen.grammar.arguments import object_branches
 from autoparser_gen.grammar.branch import ANY_BRANCH, Branch, simplified
 from autoparser_gen.grammar.ir import (
     Builder,
@@ -71,9 +72,7 @@ class PythonCallRules:
             return opt(seq(argument, many(seq(comma, argument))))
         rules = SchemaRules(self.builder, self.syntax, tool.schema, tool.slug)
         choices = []
-        for branch in rules.branches(tool.schema, tool.slug):
-            if branch.kind != "object":
-                continue
+        for branch in object_branches(rules, tool):
             properties, required, more = rules.properties(branch.schema)
             members = []
             for key_text, schema in properties.items():
