@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import json
 import re
+import sys
 import types
 from dataclasses import replace
 from typing import Any
@@ -242,6 +244,29 @@ def test_names_that_a_parser_does_not_read_are_errors(name: str) -> None:
         else:
             with pytest.raises(GrammarError, match=re.escape(repr(word))):
                 lower(analysis, tools=tools, tool_choice="required")
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_definitions_are_not_made_inside_of_one_another(name: str) -> None:
+    count = 150
+    definitions = {
+        f"d{n}": {
+            "type": "object",
+            "properties": {"x": {"$ref": f"#/$defs/d{n + 1}"}},
+            "required": ["x"],
+            "additionalProperties": False,
+        }
+        for n in range(count)
+    }
+    definitions[f"d{count}"] = {"type": "integer"}
+    tools = [tool_of({"city": {"$ref": "#/$defs/d0"}}, **{"$defs": definitions})]
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack()) + 400)
+    try:
+        grammar = lower(formats.FORMATS[name], tools=tools)
+    finally:
+        sys.setrecursionlimit(limit)
+    assert len(grammar.rules) > count
 
 
 def test_what_is_readable_is_what_the_parsers_read() -> None:

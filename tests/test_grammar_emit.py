@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import formats
 import lark
@@ -37,6 +39,12 @@ def with_marker(marker: str) -> Analysis:
         tools=replace(analysis.tools, format=format_),
         preserved_tokens=(marker,),
     )
+
+
+def tool(number: int, properties: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """A tool with such a number in its name; `more` are further keywords of its schema."""
+    schema = {"type": "object", "properties": properties, **more}
+    return {"type": "function", "function": {"name": f"tool_{number}", "parameters": schema}}
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -166,18 +174,12 @@ def test_lark_loads_in_time(name: str) -> None:
 def test_lark_has_few_alternatives_for_a_tool(name: str) -> None:
     """It writes out what is optional, and what has alternatives in a rule: so loading takes time."""
     tools = [
-        {
-            "type": "function",
-            "function": {
-                "name": f"tool_{n}",
-                "parameters": {
-                    "type": "object",
-                    "properties": {f"key_{n}": {"type": "string"}, "n": {"type": "integer"}},
-                    "required": [f"key_{n}"],
-                    "additionalProperties": False,
-                },
-            },
-        }
+        tool(
+            n,
+            {f"key_{n}": {"type": "string"}, "n": {"type": "integer"}},
+            required=[f"key_{n}"],
+            additionalProperties=False,
+        )
         for n in range(4)
     ]
     analysis = formats.FORMATS[name]
@@ -195,11 +197,7 @@ def test_lark_has_few_alternatives_for_a_tool(name: str) -> None:
 def test_the_portable_form_grows_with_the_number_of_tools() -> None:
     """How a text may end is written once, and not for each of the tools that it stands in."""
     properties = {"text": {"type": "string"}, "count": {"type": "integer"}}
-    parameters = {"type": "object", "properties": properties, "required": ["text"]}
-    tools = [
-        {"type": "function", "function": {"name": f"tool_{n}", "parameters": parameters}}
-        for n in range(12)
-    ]
+    tools = [tool(n, properties, required=["text"]) for n in range(12)]
     analysis = formats.PYTHON_LIST
     few, many = (
         lark_printer.emit(analysis, lower(analysis, tools=some), [], portable=True)
@@ -210,11 +208,7 @@ def test_the_portable_form_grows_with_the_number_of_tools() -> None:
 
 def test_the_portable_form_has_one_choice_of_calls() -> None:
     """The first call, behind content, and those behind it go on alike."""
-    parameters = {"type": "object", "properties": {"text": {"type": "string"}}}
-    tools = [
-        {"type": "function", "function": {"name": f"tool_{n}", "parameters": parameters}}
-        for n in range(3)
-    ]
+    tools = [tool(n, {"text": {"type": "string"}}) for n in range(3)]
     for analysis, first in (
         (formats.RAW_VALUES, "tool_call: TOOL_CALL_OPEN after_tool_call_open"),
         (formats.PYTHON_LIST, "after_tool_calls_open: LBRACK call_and_rest"),
@@ -228,17 +222,7 @@ def test_the_portable_form_has_one_choice_of_calls() -> None:
 def test_what_tools_have_in_common_is_written_once() -> None:
     """A rule is named after what it is; a name such as that of the first rule does not matter."""
     tools = [
-        {
-            "type": "function",
-            "function": {
-                "name": f"tool_{n}",
-                "parameters": {
-                    "type": "object",
-                    "properties": {"start": {"type": "integer"}, f"key_{n}": {"type": "string"}},
-                    "required": ["start"],
-                },
-            },
-        }
+        tool(n, {"start": {"type": "integer"}, f"key_{n}": {"type": "string"}}, required=["start"])
         for n in range(3)
     ]
     for analysis in (formats.JSON_IN_TAGS, formats.RAW_VALUES):

@@ -156,8 +156,7 @@ def outputs_for_file(paths: Iterable[Path], target: str | None) -> tuple[Output,
 def require_targets(outputs: Iterable[Output], options: Options) -> None:
     """Raise UsageError where an option changes none of the outputs."""
     targets = [output.target for output in outputs]
-    modules = [target for target in targets if target.prints]
-    if options.with_grammar and not modules:
+    if options.with_grammar and not any(target.prints for target in targets):
         raise UsageError(
             "--with-grammar goes with a parser module, which will print grammars: -o FILE.py."
         )
@@ -269,10 +268,12 @@ def read_json(option: str, path: Path) -> JsonFile:
 
 def check_tools(tools: JsonFile | None, tool_choice: str) -> None:
     """Raise UsageError where the tools are no OpenAI tool list, or the choice is not in it."""
-    try:
-        given = None if tools is None else read_tools(tools.value)
-    except GrammarError as error:
-        raise UsageError(f"--tools {tools.name if tools else ''}: {error}") from error
+    given = None
+    if tools is not None:
+        try:
+            given = read_tools(tools.value)
+        except GrammarError as error:
+            raise UsageError(f"--tools {tools.name}: {error}") from error
     try:
         choose(given, tool_choice)
     except GrammarError as error:

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from autoparser_gen.analysis.model import Analysis, ToolMode, ValueSyntax
-from autoparser_gen.errors import GrammarError
-from autoparser_gen.grammar.branch import Branch
 from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Lit, Ref, alt, many, opt, seq
 from autoparser_gen.grammar.markup import Kind, Marker, Part, core
 from autoparser_gen.grammar.nested_tags import NestedTags
@@ -24,21 +22,6 @@ from autoparser_gen.grammar.syntax import (
     gap,
     whitespace,
 )
-
-
-def object_branches(rules: SchemaRules, tool: Tool) -> list[Branch]:
-    """The alternatives of a tool's arguments, which are an object though the schema may not say so.
-
-    Raises GrammarError where it permits no object.
-    """
-    objects = [
-        Branch("object", {}) if branch.kind == "any" else branch
-        for branch in rules.branches(tool.schema, tool.slug)
-        if branch.kind in ("object", "any")
-    ]
-    if not objects:
-        raise GrammarError(f"schema of {tool.slug}: arguments are an object, which it excludes.")
-    return objects
 
 
 class ArgumentRules:
@@ -109,7 +92,7 @@ class ArgumentRules:
                 return many(argument)
             return opt(seq(argument, many(seq(separator, argument))))
         rules = SchemaRules(self.builder, self.values.syntax, tool.schema, tool.slug)
-        branches = object_branches(rules, tool)
+        branches = rules.object_branches(tool.schema, tool.slug)
         return alt(*(self._members(rules, one.schema, tool, separator) for one in branches))
 
     def _nested(self, tool: Tool | None) -> Expr:
@@ -117,7 +100,7 @@ class ArgumentRules:
         if tool is None:
             return many(tags.argument(None))
         rules = SchemaRules(self.builder, self.values.syntax, tool.schema, tool.slug)
-        branches = object_branches(rules, tool)
+        branches = rules.object_branches(tool.schema, tool.slug)
         return alt(*(tags.children(branch, rules, tool.slug) for branch in branches))
 
     def _written(self, key: str) -> str:

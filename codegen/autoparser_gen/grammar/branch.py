@@ -51,16 +51,20 @@ class Branch:
     @property
     def type(self) -> str:
         """The type of all values; of given ones, that of the first."""
+        return self.types[0]
+
+    @property
+    def types(self) -> list[str]:
+        """The types of its values."""
         if self.kind != "values":
-            return self.kind
-        return next((kind for kind in CONSTRAINTS if is_of_type(self.values[0], kind)), "null")
+            return [self.kind]
+        return list(dict.fromkeys(map(type_of, self.values)))
 
     def by_type(self) -> list[Branch]:
         """Given values as an alternative for each of their types."""
-        types = dict.fromkeys(Branch("values", {"enum": [value]}).type for value in self.values)
         return [
             Branch("values", {"enum": [value for value in self.values if is_of_type(value, kind)]})
-            for kind in types
+            for kind in self.types
         ]
 
     def without_strings(self) -> Branch:
@@ -101,6 +105,11 @@ def of_meant_type(branches: Sequence[Branch]) -> list[Branch]:
     """Without other types, where a schema that names none constrains values of one type only."""
     meant = {branch.kind for branch in branches if not branch.loose}
     return [branch for branch in branches if len(meant) > 1 or not branch.loose]
+
+
+def type_of(value: Any) -> str:
+    """The type of a value; a whole number is a number."""
+    return next((kind for kind in CONSTRAINTS if is_of_type(value, kind)), "null")
 
 
 def is_of_type(value: Any, kind: str) -> bool:

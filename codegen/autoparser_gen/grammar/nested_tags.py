@@ -8,6 +8,7 @@ from typing import Any
 
 from autoparser_gen.analysis.model import Arguments, LiteralSyntax
 from autoparser_gen.grammar.branch import Branch, simplified
+from autoparser_gen.grammar.definitions import Definitions
 from autoparser_gen.grammar.ir import (
     EMPTY,
     Builder,
@@ -28,7 +29,7 @@ from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.readable import TAG_KEY, require_readable
 from autoparser_gen.grammar.schema import SchemaRules, slug
 from autoparser_gen.grammar.syntax import KEY_NAME_CHAR, NAME_CHAR, Syntax, gap, verbatim
-from autoparser_gen.grammar.unlike import branch_types, unlike
+from autoparser_gen.grammar.unlike import unlike
 from autoparser_gen.grammar.until import SPACES
 from autoparser_gen.grammar.words import spelled_out
 
@@ -48,7 +49,7 @@ class NestedTags:
         mark = self.closer.removeprefix(core(marks.name_prefix))  # tells a closing tag from another
         self.readable = re.compile(f"(?!{re.escape(mark)}){TAG_KEY.pattern}")
         self.words = Syntax(builder, LiteralSyntax(python_words=marks.python_words))
-        self._definitions: dict[tuple[str, str], str] = {}  # by Branch.key
+        self._definitions = Definitions(builder)
 
     def argument(
         self,
@@ -70,7 +71,6 @@ class NestedTags:
         # One token: a lexer would read the beginning of one of the keys.
         ends = seq(spelled_out(word), core(self.marks.name_suffix))
         opened = self.builder.token(f"{name}-opened", ends, capture="argument name")
-        opens = self.builder.token("argument-open", Lit(core(self.marks.name_prefix)))
         branches = simplified(rules.branches(schema, name))
         if any(_is_free(branch, rules, name) for branch in branches):
             if all(branch.kind != "any" for branch in branches):
@@ -79,12 +79,14 @@ class NestedTags:
         else:
             key = self.builder.token(f"{name}-name", word, capture="argument name")
             value = alt(*self._typed(key, branches, rules, name))
-        return self.builder.rule(name, seq(opens, opened, value))
+        return self.builder.rule(name, seq(self._opener(), opened, value))
 
     def _opened(self, key: Expr) -> Expr:
-        opens = self.builder.token("argument-open", Lit(core(self.marks.name_prefix)))
         opened = self.builder.token("argument-name-close", Lit(core(self.marks.name_suffix)))
-        return seq(opens, key, opened)
+        return seq(self._opener(), key, opened)
+
+    def _opener(self) -> Ref:
+        return self.builder.token("argument-open", Lit(core(self.marks.name_prefix)))
 
     def _closed(self, key: Expr) -> Expr:
         closes = self.builder.token("argument-close", Lit(self.closer))
@@ -190,7 +192,7 @@ class NestedTags:
                 found.append(seq(self._container(branch, rules, inner), closed))
             elif branch.kind != "string":
                 scalars.append(self._data(branch, rules, inner))
-        kinds = {kind for branch in branches for kind in branch_types(branch)} - {"string"}
+        kinds = {kind for branch in branches for kind in branch.types} - {"string"}
         strings = [branch.schema for branch in branches if branch.kind == "string"]
         texts = [self._constrained(schema, rules, name, kinds) for schema in strings]
         given = [text for branch in branches for text in branch.strings]
@@ -254,11 +256,8 @@ class NestedTags:
         """An object or a list; a definition is a rule that may refer to itself."""
         if not branch.pointer:
             return self.children(branch, rules, name)
-        if branch.key not in self._definitions:
-            rule = self.builder.reserve(rules.name_of(branch))
-            self._definitions[branch.key] = rule
-            self.builder.define(rule, self.children(branch, rules, rule))
-        return Ref(self._definitions[branch.key])
+        rule = rules.name_of(branch)
+        return self._definitions.rule(branch, rule, lambda free: self.children(branch, rules, free))
 
     def children(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:
         """The elements inside of an object or a list."""

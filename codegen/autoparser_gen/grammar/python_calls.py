@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from autoparser_gen.analysis.model import Arguments, LiteralSyntax
-from autoparser_gen.grammar.arguments import object_branches
 from autoparser_gen.grammar.branch import ANY_BRANCH, Branch, simplified
 from autoparser_gen.grammar.ir import (
     Builder,
@@ -72,7 +71,7 @@ class PythonCallRules:
             return opt(seq(argument, many(seq(comma, argument))))
         rules = SchemaRules(self.builder, self.syntax, tool.schema, tool.slug)
         choices = []
-        for branch in object_branches(rules, tool):
+        for branch in rules.object_branches(tool.schema, tool.slug):
             properties, required, more = rules.properties(branch.schema)
             members = []
             for key_text, schema in properties.items():

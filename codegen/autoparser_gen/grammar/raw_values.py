@@ -53,7 +53,7 @@ from autoparser_gen.grammar.syntax import (
     spelled,
     verbatim,
 )
-from autoparser_gen.grammar.unlike import branch_types, unlike
+from autoparser_gen.grammar.unlike import unlike
 from autoparser_gen.grammar.words import other_than
 
 # What stands for the name that a marker repeats, where text is searched for the marker.
@@ -195,7 +195,7 @@ class MarkedValues:
         given = [Lit(value) for branch in branches for value in branch.strings]
         data = [branch.without_strings() for branch in branches if branch.kind != "string"]
         data = [branch for branch in data if branch.kind != "values" or branch.values]
-        kinds = {kind for branch in data for kind in branch_types(branch)}
+        kinds = {kind for branch in data for kind in branch.types}
         texts = [*given, *(unlike(body, kinds) for body in bodies if body is not None)]
         known = [text for text in texts if text is not None]
         values = self._data(data, rules, name) if data else None

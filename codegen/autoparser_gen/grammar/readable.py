@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from autoparser_gen.errors import GrammarError
+from autoparser_gen.grammar.until import SPACES
 
 # What the generated parser takes for a name, a key and so on, by where it stands.
 TOOL_NAME = re.compile(r"[^\s<>\"'`{}\[\](),;=\x00-\x1f\x7f]*")
@@ -13,12 +14,10 @@ TAG_KEY = re.compile(r"[^\s<>\"'\x00-\x1f]*")
 UNQUOTED_KEY = re.compile(r"[^:,{}\[\]()<>\"'\x00-\x1f]*")
 KEYWORD = re.compile(r"(?:\w[\w.$-]*)?")
 
-_AROUND = " \t\r\n"  # is not part of a name
-
 
 def is_readable(name: str, readable: re.Pattern[str], marker: str = "") -> bool:
     """Whether a parser reads a name as it stands, up to the `marker` behind it."""
-    whole = readable.fullmatch(name) is not None and name == name.strip(_AROUND)
+    whole = readable.fullmatch(name) is not None and name == name.strip(SPACES)
     return bool(name) and whole and not (marker and marker in name)
 
 

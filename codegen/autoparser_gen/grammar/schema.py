@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autoparser_gen.errors import RequestError
 from autoparser_gen.grammar.alternatives import Alternatives
 from autoparser_gen.grammar.branch import Branch, simplified
 from autoparser_gen.grammar.combine import most_items, range_of
+from autoparser_gen.grammar.definitions import Definitions
 from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Ref, Rep, alt, opt, seq
 from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.pattern import ANY, FORMATS, Unsupported, pattern
@@ -31,9 +32,7 @@ class SchemaRules:
         self.syntax = syntax
         self.name = name
         self._alternatives = Alternatives(document, name, self._warn)
-        self._definitions: dict[tuple[str, str], str] = {}  # their rules, by Branch.key
-        self._pending: list[tuple[str, Branch]] = []  # rules that have no body yet
-        self._is_building = False
+        self._definitions = Definitions(builder)
 
     def branches(self, schema: Any, name: str) -> list[Branch]:
         """The alternatives of a schema. Raises RequestError where there is none."""
@@ -43,7 +42,9 @@ class SchemaRules:
 
     def value(self, schema: Any, name: str) -> Expr:
         """What a schema permits. Raises RequestError where it permits nothing."""
-        branches = simplified(self.branches(schema, name))
+        return self._one_of(simplified(self.branches(schema, name)), name)
+
+    def _one_of(self, branches: Sequence[Branch], name: str) -> Expr:
         several = len(branches) > 1
         return alt(
             *(
@@ -54,30 +55,14 @@ class SchemaRules:
 
     def branch(self, branch: Branch, name: str) -> Expr:
         """What one alternative permits."""
-        if self._is_building:
-            return self._expression(branch, name)
-        self._is_building = True
-        found = self._expression(branch, name)
-        while self._pending:  # not inside of one another, where Python's stack would end
-            rule, definition = self._pending.pop()
-            self.builder.define(rule, self._typed(definition, rule))
-        self._is_building = False
-        return found
-
-    def _expression(self, branch: Branch, name: str) -> Expr:
         if branch.kind == "values":
             return alt(*map(self.syntax.exactly, branch.values))
         if branch.kind == "any":
             return self.syntax.value()
-        return self._definition(branch) if branch.pointer else self._typed(branch, name)
-
-    def _definition(self, branch: Branch) -> Ref:
-        """The rule of a definition, which may refer to itself."""
-        if branch.key not in self._definitions:
-            rule = self.builder.reserve(self.name_of(branch))
-            self._definitions[branch.key] = rule
-            self._pending.append((rule, branch))
-        return Ref(self._definitions[branch.key])
+        if branch.pointer:
+            rule = self.name_of(branch)
+            return self._definitions.rule(branch, rule, lambda free: self._typed(branch, free))
+        return self._typed(branch, name)
 
     def name_of(self, branch: Branch) -> str:
         """What the rule of a definition is called."""
@@ -106,18 +91,24 @@ class SchemaRules:
 
     def object(self, schema: Any, name: str) -> Expr:
         """What a schema permits of objects. Raises RequestError where that is nothing."""
-        branches = [b for b in self.branches(schema, name) if b.kind in ("object", "any")]
-        if not branches:
+        return self._one_of(self.object_branches(schema, name), name)
+
+    def object_branches(self, schema: Any, name: str) -> list[Branch]:
+        """The alternatives of arguments, which are an object though the schema may not say so.
+
+        Raises RequestError where it permits no object.
+        """
+        found = [
+            Branch("object", {}) if branch.kind == "any" else branch
+            for branch in self.branches(schema, name)
+            if branch.kind in ("object", "any")
+        ]
+        if not found:
             raise RequestError(
                 f"schema of {name}: arguments are an object, which it excludes. Give it the type"
                 " object."
             )
-        found = []
-        for at, branch in enumerate(branches):
-            inner = f"{name}-{at + 1}" if len(branches) > 1 else name
-            any_object = branch.kind == "any"
-            found.append(self.syntax.object() if any_object else self.branch(branch, inner))
-        return alt(*found)
+        return found
 
     def properties(self, schema: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], Any]:
         """Properties with their schemas, the required ones, and the schema of any other."""

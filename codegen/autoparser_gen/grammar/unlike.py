@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from autoparser_gen.grammar.branch import Branch
 from autoparser_gen.grammar.ir import (
     EMPTY,
     Alt,
@@ -63,12 +62,6 @@ def unlike(expr: Expr, kinds: Collection[str]) -> Expr | None:
     for state in whole - {"space"}:
         ways.setdefault(state, []).append((_BLANKS, "space"))
     return _unlike(expr, "", ways, whole)
-
-
-def branch_types(branch: Branch) -> list[str]:
-    """The types of an alternative's values."""
-    several = branch.by_type() if branch.kind == "values" else [branch]
-    return [one.type for one in several]
 
 
 def _unlike(
