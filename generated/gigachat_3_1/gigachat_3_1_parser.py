@@ -347,6 +347,8 @@ class _Row:
         self.tentative = target.kind == "end" or target.otherwise == "back"
         self.in_value = target.before is not None and target.before.kind == "raw"
         self.in_text = place.kind == "text" and not place.is_reasoning
+        # Whether a call is complete with the marker, and nothing that follows changes that.
+        self.ends_call = go.closes and not go.opens and not self.tentative
         # Whether a message's header follows, and no call may go on before it.
         outside = self.in_text or (place.kind == "gap" and place.otherwise != "back")
         self._begins_message = target.collects == "header" and outside and not go.closes
@@ -367,11 +369,6 @@ class _Row:
             rows = [row for row in place.rows.values() if not row.closes]
             places += [row.target for row in rows if row.target.name not in seen]
         return None
-
-    @property
-    def ends_call(self) -> bool:
-        """Whether a call is complete with the marker, and nothing that follows changes that."""
-        return self.closes and not self.opens and not self.tentative
 
 
 class _Place:
@@ -399,6 +396,11 @@ class _Place:
     def stops(self) -> _SearchIn:
         """The search which finds nothing in a piece of text that is no part of a marker."""
         return self.search.stops()
+
+    @cached_property
+    def lead(self) -> str:
+        """The character that stands in each piece that `stops` finds something in; "" for one of several."""
+        return self.search.lead()
 
     @cached_property
     def passes(self) -> _ReadPiece:
@@ -529,6 +531,11 @@ class _Search:
                 return True
         return False
 
+    def lead(self) -> str:
+        """What all markers begin with, their leading whitespace aside: one character, or ""."""
+        firsts = {char for m in self.markers for char in (m[0], _core(m)[0])}
+        return firsts.pop() if len(firsts) == 1 and not self.bare else ""
+
     def stops(self) -> _SearchIn:
         """The search which finds nothing in a piece of text that is no part of a marker."""
         cores = {_core(m) for m in self.markers}
@@ -559,6 +566,11 @@ _NEVER: _SearchIn = re.compile(r"(?!)").search
 
 def _pass_none(piece: str) -> None:
     """What reads no piece at once."""
+
+
+# What a decoder has found out of an argument: its schema and the document that this refers into, its
+# type by the markup, whether it is a string as it stands.
+_Argument = tuple["tuple[Any, Any] | None", str, bool]
 
 
 class _Call:
@@ -594,8 +606,8 @@ class _Turn:
         make_id: Callable[[], str] | None,
     ) -> None:
         self.schemas = None if tools is None else _schemas(tools)
-        # What a decoder has found in the schemas of a tool's argument: it, its document, whether a string.
-        self.argument_schemas: dict[tuple[str, str], tuple[tuple[Any, Any] | None, bool]] = {}
+        # What is known of an argument, by the tool, its own name, and the type in the markup.
+        self.arguments: dict[tuple[str, str, str], _Argument] = {}
         self._stream_arguments = stream_arguments
         self._strict = strict
         self._make_id = make_id
@@ -631,6 +643,7 @@ class _Turn:
         self._flow: list[str] | None = None  # `feed` puts text there while `_stops` finds nothing
         self._flow_from = 0  # what comes behind that is not counted in _position yet
         self._stops: _SearchIn = _NEVER
+        self._lead = ""  # what stands in each piece that `_stops` finds something in
         self._direct: Decoder | None = None  # reads what goes on here, without the buffer
         self._value_stops: _SearchIn | None = None
         self._passing: _Call | None = None  # whose `passes` reads pieces of it
@@ -1036,7 +1049,7 @@ class Parser(_Turn):
             if call.index is None:
                 return []
             return [_new(Delta, ("", "", call.index, None, "", text, False, ""))]
-        if self._stops(chunk) is not None:
+        if self._lead in chunk and self._stops(chunk) is not None:
             return self._feed(chunk)
         # Text in which nothing ends: what `_put` and `_give` do, without their calls.
         body = chunk.rstrip(_SPACE)
@@ -1090,7 +1103,8 @@ class Parser(_Turn):
     def _read(self, chunk: str) -> None:
         if self._finished:
             raise RuntimeError("feed() after finish(): a parser reads one turn")
-        self._leave_flow()
+        if self._flow is not None or self._direct is not None:
+            self._leave_flow()
         before = len(self._buffer)
         buffer, self._buffer = self._buffer, ""  # one reference: += can grow it in place
         buffer += chunk
@@ -1098,12 +1112,13 @@ class Parser(_Turn):
         if self._draft is not None:
             self._watch_draft(before)
         self._run(False)
-        self._enter_flow()
+        if not self._buffer:
+            self._enter_flow()
 
     def _enter_flow(self) -> None:
         """See whether text or a value goes on here, with nothing held back."""
         place = self._place
-        if self._buffer or self._skip or self._draft is not None:
+        if self._skip or self._draft is not None:
             return
         if self._decoder is not None:
             if self._held is not None:
@@ -1114,7 +1129,8 @@ class Parser(_Turn):
             flows = {"content": self._content, "reasoning": self._reasoning}
             flow = flows.get(self._span_kind)
             if flow is not None and not (self._line_blank and place.search.bare):
-                self._flow, self._flow_from, self._stops = flow, len(flow), place.stops
+                self._flow, self._flow_from = flow, len(flow)
+                self._lead, self._stops = place.lead, place.stops
 
     def _pass_on(self, decoder: Decoder, held: list[str]) -> None:
         """See whether `feed` can pass on pieces of a value."""
@@ -1196,9 +1212,9 @@ class Parser(_Turn):
         call = decoder.whole(self, row, self._buffer, at + len(row.marker))
         if call is None or not call.name:
             return False
-        if len(self._calls) == self._max_calls or self.over_limit(call.arguments):
-            return False
         name, arguments, call_id, last, stop = call
+        if len(self._calls) == self._max_calls or self.over_limit(arguments):
+            return False
         if self._at < at:  # whitespace in a gap
             self._keep(at)
         if row.before or self._blank:
@@ -1708,6 +1724,9 @@ def _whole(text: str, at: int, end: int, parser: Parser | None) -> int:
     The C decoder finds it. What it read in vain is read again step by step, so it is not asked too often.
     """
     if end != len(text) or (parser is not None and at < parser.decoded):
+        return 0
+    if parser is not None and text.find("}" if text[at] == "{" else "]", at) < 0:
+        parser.decoded = end  # it is not closed yet; what is in it is read step by step
         return 0
     try:
         close: int = _WHOLE.raw_decode(text, at)[1]

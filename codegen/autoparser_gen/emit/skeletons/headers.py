@@ -49,7 +49,9 @@ class Header(Decoder):
         head = self.begun + text[start : min(end, start + _LONGEST_HEADER + len(HEADER_END))]
         stop = head.find(HEADER_END, max(0, before + at - start - len(HEADER_END) + 1))
         self._text = head[:stop] if stop >= 0 else head
-        self.failed = not self._begins_well() or (stop < 0 and len(head) < limit)
+        # What is there may go on to the end marker.
+        begun = _BEGUN_END.sub("", head) if stop < 0 else self._text
+        self.failed = not _begins_well(begun) or (stop < 0 and len(head) < limit)
         if self.failed or stop < 0:
             return at if self.failed else end
         self.failed = not self._decide()
@@ -79,17 +81,6 @@ class Header(Decoder):
         """The text has ended: whether this is a header that was cut off, rather than text."""
         return self._text != self.begun and any(sign in self._text for sign in _SIGNS)
 
-    def _begins_well(self) -> bool:
-        """Whether the text so far may become a header."""
-        text = _BEGUN_END.sub("", self._text).lstrip(_SPACE)  # it may go on to the end marker
-        if ROLE and (text.startswith(ROLE) or ROLE.startswith(text)):
-            text = text[len(ROLE) :].lstrip(_SPACE)
-        if "\n" in text or HEADER_START in text:
-            return False
-        if text.startswith(_SIGNS) or any(sign.startswith(text) for sign in _SIGNS):
-            return True
-        return not RECIPIENT and _is_name(text)
-
     def _decide(self) -> bool:
         """What the words say; False where they say nothing."""
         channel = (
@@ -118,6 +109,18 @@ class Header(Decoder):
     def _word_alone(self) -> str:
         """The header's only word, behind the role where that is repeated."""
         return re.sub(rf"^{re.escape(ROLE)}\b\s*", "", self._text.strip())
+
+
+def _begins_well(text: str) -> bool:
+    """Whether the text of a header so far may become one."""
+    text = text.lstrip(_SPACE)
+    if ROLE and (text.startswith(ROLE) or ROLE.startswith(text)):
+        text = text[len(ROLE) :].lstrip(_SPACE)
+    if "\n" in text or HEADER_START in text:
+        return False
+    if text.startswith(_SIGNS) or any(sign.startswith(text) for sign in _SIGNS):
+        return True
+    return not RECIPIENT and _is_name(text)
 
 
 def _word(text: str) -> str:

@@ -101,6 +101,9 @@ def _whole(text: str, at: int, end: int, parser: Parser | None) -> int:
     """
     if end != len(text) or (parser is not None and at < parser.decoded):
         return 0
+    if parser is not None and text.find("}" if text[at] == "{" else "]", at) < 0:
+        parser.decoded = end  # it is not closed yet; what is in it is read step by step
+        return 0
     try:
         close: int = _WHOLE.raw_decode(text, at)[1]
     except json.JSONDecodeError as error:  # not closed yet, or no JSON

@@ -49,6 +49,8 @@ _JSON_BEGINNINGS = '{["-0123456789tfn'
 _PYTHON_TYPED, _PYTHON_UNTYPED = "TFN[{(", "TFN[{"
 _LONGEST_FIRST = sorted(VALUE_ESCAPES, key=len, reverse=True)
 _VALUE_ESCAPE = re.compile("|".join(map(re.escape, _LONGEST_FIRST)))
+# Whether the text of a string is its value.
+_AS_IT_STANDS = RAW_WRAP is None and not QUOTED_STRINGS and not VALUE_ESCAPES
 # The fields of a call that may be read in one step.
 _WHOLE_FIELDS = {"name": _NAME, "counter": _NAME, "type": _NAME, "key": _KEY}
 
@@ -224,16 +226,14 @@ def _expected(
     parser: Parser, tool: str, key: str, named: str
 ) -> tuple[tuple[Any, Any] | None, str, bool]:
     """What an argument is: its schema, its type by the markup, whether a string as it stands."""
-    known = parser.argument_schemas.get((tool, key))
+    known = parser.arguments.get((tool, key, named))
     if known is None:
         schema = _argument_schema(parser.schemas, tool, key)
-        known = schema, schema is not None and _only_string(*schema)
-        parser.argument_schemas[tool, key] = known
-    schema, only_string = known
-    named = RAW_TYPES.get(named, "")
-    is_string = named == "string" if named else only_string
-    as_it_stands = RAW_WRAP is None and not QUOTED_STRINGS and not VALUE_ESCAPES
-    return schema, named, is_string and as_it_stands
+        kind = RAW_TYPES.get(named, "")
+        is_string = kind == "string" if kind else schema is not None and _only_string(*schema)
+        known = schema, kind, is_string and _AS_IT_STANDS
+        parser.arguments[tool, key, named] = known
+    return known
 
 
 def _value(text: str, schema: tuple[Any, Any] | None, named: str) -> str:

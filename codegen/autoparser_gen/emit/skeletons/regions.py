@@ -113,6 +113,8 @@ class _Row:
         self.tentative = target.kind == "end" or target.otherwise == "back"
         self.in_value = target.before is not None and target.before.kind == "raw"
         self.in_text = place.kind == "text" and not place.is_reasoning
+        # Whether a call is complete with the marker, and nothing that follows changes that.
+        self.ends_call = go.closes and not go.opens and not self.tentative
         # Whether a message's header follows, and no call may go on before it.
         outside = self.in_text or (place.kind == "gap" and place.otherwise != "back")
         self._begins_message = target.collects == "header" and outside and not go.closes
@@ -133,11 +135,6 @@ class _Row:
             rows = [row for row in place.rows.values() if not row.closes]
             places += [row.target for row in rows if row.target.name not in seen]
         return None
-
-    @property
-    def ends_call(self) -> bool:
-        """Whether a call is complete with the marker, and nothing that follows changes that."""
-        return self.closes and not self.opens and not self.tentative
 
 
 class _Place:
@@ -165,6 +162,11 @@ class _Place:
     def stops(self) -> _SearchIn:
         """The search which finds nothing in a piece of text that is no part of a marker."""
         return self.search.stops()
+
+    @cached_property
+    def lead(self) -> str:
+        """The character that stands in each piece that `stops` finds something in; "" for one of several."""
+        return self.search.lead()
 
     @cached_property
     def passes(self) -> _ReadPiece:
@@ -294,6 +296,11 @@ class _Search:
             if marker.startswith(tail):
                 return True
         return False
+
+    def lead(self) -> str:
+        """What all markers begin with, their leading whitespace aside: one character, or ""."""
+        firsts = {char for m in self.markers for char in (m[0], _core(m)[0])}
+        return firsts.pop() if len(firsts) == 1 and not self.bare else ""
 
     def stops(self) -> _SearchIn:
         """The search which finds nothing in a piece of text that is no part of a marker."""

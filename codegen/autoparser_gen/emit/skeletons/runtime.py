@@ -87,7 +87,7 @@ class Parser(_Turn):
             if call.index is None:
                 return []
             return [_new(Delta, ("", "", call.index, None, "", text, False, ""))]
-        if self._stops(chunk) is not None:
+        if self._lead in chunk and self._stops(chunk) is not None:
             return self._feed(chunk)
         # Text in which nothing ends: what `_put` and `_give` do, without their calls.
         body = chunk.rstrip(_SPACE)
@@ -141,7 +141,8 @@ class Parser(_Turn):
     def _read(self, chunk: str) -> None:
         if self._finished:
             raise RuntimeError("feed() after finish(): a parser reads one turn")
-        self._leave_flow()
+        if self._flow is not None or self._direct is not None:
+            self._leave_flow()
         before = len(self._buffer)
         buffer, self._buffer = self._buffer, ""  # one reference: += can grow it in place
         buffer += chunk
@@ -149,12 +150,13 @@ class Parser(_Turn):
         if self._draft is not None:
             self._watch_draft(before)
         self._run(False)
-        self._enter_flow()
+        if not self._buffer:
+            self._enter_flow()
 
     def _enter_flow(self) -> None:
         """See whether text or a value goes on here, with nothing held back."""
         place = self._place
-        if self._buffer or self._skip or self._draft is not None:
+        if self._skip or self._draft is not None:
             return
         if self._decoder is not None:
             if self._held is not None:
@@ -165,7 +167,8 @@ class Parser(_Turn):
             flows = {"content": self._content, "reasoning": self._reasoning}
             flow = flows.get(self._span_kind)
             if flow is not None and not (self._line_blank and place.search.bare):
-                self._flow, self._flow_from, self._stops = flow, len(flow), place.stops
+                self._flow, self._flow_from = flow, len(flow)
+                self._lead, self._stops = place.lead, place.stops
 
     def _pass_on(self, decoder: Decoder, held: list[str]) -> None:
         """See whether `feed` can pass on pieces of a value."""
@@ -247,9 +250,9 @@ class Parser(_Turn):
         call = decoder.whole(self, row, self._buffer, at + len(row.marker))
         if call is None or not call.name:
             return False
-        if len(self._calls) == self._max_calls or self.over_limit(call.arguments):
-            return False
         name, arguments, call_id, last, stop = call
+        if len(self._calls) == self._max_calls or self.over_limit(arguments):
+            return False
         if self._at < at:  # whitespace in a gap
             self._keep(at)
         if row.before or self._blank:

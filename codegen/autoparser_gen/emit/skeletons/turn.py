@@ -45,6 +45,11 @@ def _pass_none(piece: str) -> None:
     """What reads no piece at once."""
 
 
+# What a decoder has found out of an argument: its schema and the document that this refers into, its
+# type by the markup, whether it is a string as it stands.
+_Argument = tuple["tuple[Any, Any] | None", str, bool]
+
+
 class _Call:
     """The call in progress."""
 
@@ -78,8 +83,8 @@ class _Turn:
         make_id: Callable[[], str] | None,
     ) -> None:
         self.schemas = None if tools is None else _schemas(tools)
-        # What a decoder has found in the schemas of a tool's argument: it, its document, whether a string.
-        self.argument_schemas: dict[tuple[str, str], tuple[tuple[Any, Any] | None, bool]] = {}
+        # What is known of an argument, by the tool, its own name, and the type in the markup.
+        self.arguments: dict[tuple[str, str, str], _Argument] = {}
         self._stream_arguments = stream_arguments
         self._strict = strict
         self._make_id = make_id
@@ -115,6 +120,7 @@ class _Turn:
         self._flow: list[str] | None = None  # `feed` puts text there while `_stops` finds nothing
         self._flow_from = 0  # what comes behind that is not counted in _position yet
         self._stops: _SearchIn = _NEVER
+        self._lead = ""  # what stands in each piece that `_stops` finds something in
         self._direct: Decoder | None = None  # reads what goes on here, without the buffer
         self._value_stops: _SearchIn | None = None
         self._passing: _Call | None = None  # whose `passes` reads pieces of it
