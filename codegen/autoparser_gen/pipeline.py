@@ -69,7 +69,7 @@ def _generate(request: Request, found: Format) -> Generated:
     # Emit: the text of each file.
     files = {output.path: _emit(output, request, found, grammar) for output in request.outputs}
     # Verify: what was emitted reads the chat template's own renderings back.
-    report = verify_files(files, request, found) if request.options.verify else None
+    report = verify_files(files, request, found, grammar) if request.options.verify else None
     if request.options.verify:
         _verify_grammars(files, request, found, grammar)
     origin = found.chat_template.origin
@@ -99,24 +99,36 @@ def lower_for(analysis: Analysis, options: Options) -> ResponseGrammar:
     return lower(analysis, **vars(options.asked))
 
 
-def verify_files(files: Mapping[Path, str], request: Request, found: Format) -> verify.Report:
+def verify_files(
+    files: Mapping[Path, str], request: Request, found: Format, grammar: ResponseGrammar
+) -> verify.Report:
     """Verify the texts that are about to be written.
 
     A grammar that was shaped by options accepts less than the whole format, and some outputs lack
     a module or a Lark grammar: what is missing is emitted for the purpose, from the same analysis.
     Raises VerificationError.
     """
+    options = request.options
     written = {output.target.name: files[output.path] for output in request.outputs}
-    if request.options.special_tokens:  # a dialect that lark does not read
-        written.pop("lark", None)
-    elif request.options.shaped:
-        verify.Subject("", written.pop("lark", "start:")).load_grammar(request.source.name)
+    asks_for_grammar = options.shaped and bool({"lark", "gbnf"} & set(written))
+    shaped = None
+    if (
+        options.shaped or options.special_tokens
+    ):  # special tokens are a dialect that lark does not read
+        shaped = written.pop("lark", None)
     missing = [name for name in ("python", "lark") if name not in written]
     if missing:
         whole = Draft(found.analysis, lower(found.analysis), ())
         written |= {name: TARGETS[name].emit(whole) for name in missing}
     subject = verify.Subject(written["python"], written["lark"])
-    return verify.verify(found.prober, found.analysis, subject)
+    report = verify.verify(found.prober, found.analysis, subject)
+    if not asks_for_grammar:
+        return report
+    if shaped is None or options.special_tokens:
+        shaped = TARGETS["lark"].emit(Draft(found.analysis, grammar, ()))
+    subject = verify.Subject(written["python"], shaped)
+    examples = verify.verify_examples(found.prober, found.analysis, subject, options.asked)
+    return replace(report, examples=examples)
 
 
 def _verify_grammars(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
-from autoparser_gen.analysis.model import Capabilities, Reasoning
+from autoparser_gen.analysis.model import Capabilities, KeyOrder, Reasoning
 from autoparser_gen.analysis.plants import cuts_every_block
 from autoparser_gen.analysis.study import Study
+from autoparser_gen.errors import shown
 from autoparser_gen.probe import needles
 
 
@@ -32,6 +35,8 @@ def find_capabilities(study: Study, reasoning: Reasoning, end_of_turn: str) -> C
         several_reasoning_blocks=_several_blocks(study, reasoning),
         reasoning_comes_first=_reasoning_first(study),
         renders_empty_arguments=not prober.renders_calls or _empty_arguments(study),
+        argument_order=_order(study, "argument_order", needles.UNSORTED),
+        key_order=_order(study, "key_order", {needles.KEYS[0][0]: needles.UNSORTED}),
     )
 
 
@@ -89,6 +94,20 @@ def _empty_arguments(study: Study) -> bool:
         f" verified: {none.text!r} beside {some.text!r}"
     )
     return False
+
+
+def _order(study: Study, field: str, arguments: Mapping[str, Any]) -> KeyOrder:
+    """The order in which members come out that are not sorted when they go in."""
+    turn = study.prober.turn(None, None, [(needles.FUNCTIONS[0], arguments)])
+    if turn is None or not all(value in turn.text for value in needles.UNSORTED.values()):
+        return KeyOrder.NONE
+    written = sorted(needles.UNSORTED, key=lambda key: turn.text.index(needles.UNSORTED[key]))
+    found = next((order for order in KeyOrder if order.arranged(needles.UNSORTED) == written), None)
+    if found is None:
+        study.note(f"arguments are written in an order of their own: {shown(turn.text)}")
+    elif found is not KeyOrder.NONE:
+        study.found(f"capabilities.{field}", "keys that are given in no order")
+    return found or KeyOrder.NONE
 
 
 def _refuses_null(study: Study) -> bool:

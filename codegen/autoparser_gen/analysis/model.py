@@ -32,7 +32,7 @@ the two analyses can be compared; members marked "added" cover formats which it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -83,6 +83,20 @@ class ValueSyntax(str, Enum):
     NESTED_TAGS = "NESTED_TAGS"  # objects and arrays are themselves tags
 
 
+class KeyOrder(str, Enum):
+    """The order in which the chat template writes the members of an object."""
+
+    NONE = "NONE"  # as they are given
+    SORTED = "SORTED"
+    SORTED_IGNORING_CASE = "SORTED_IGNORING_CASE"
+
+    def arranged(self, keys: Iterable[str]) -> list[str]:
+        """Keys as the chat template writes them."""
+        if self is KeyOrder.NONE:
+            return list(keys)
+        return sorted(keys, key=str if self is KeyOrder.SORTED else str.lower)
+
+
 @dataclass(frozen=True)
 class Capabilities:
     """What the chat template renders at all, and the message shape that it demands."""
@@ -101,6 +115,8 @@ class Capabilities:
     several_reasoning_blocks: bool = False
     reasoning_comes_first: bool = True  # added: history writes it before content and calls
     renders_empty_arguments: bool = True  # added: a call without arguments is readable
+    argument_order: KeyOrder = KeyOrder.NONE  # added
+    key_order: KeyOrder = KeyOrder.NONE  # added: of the objects in arguments
 
 
 @dataclass(frozen=True)

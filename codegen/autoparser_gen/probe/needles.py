@@ -29,6 +29,8 @@ VALUES = (
     ("xq2zvalzq", "yq2zvalzq", "zq2zvalzq"),
     ("xq3zvalzq", "yq3zvalzq", "zq3zvalzq"),
 )
+# Arguments in no order, in capitals or not.
+UNSORTED = {"cq4zkeyzq": "xq4zvalzq", "Bq4zkeyzq": "yq4zvalzq", "aq4zkeyzq": "zq4zvalzq"}
 # Nine letters and digits: the only shape that every chat template accepts.
 IDS = ("Iq1w8e3r7", "Jq2t6y4u9", "Kq5o7p1a8")
 

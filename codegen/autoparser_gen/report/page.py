@@ -93,6 +93,8 @@ def _verification(source: Path, found: Format, options: Options, module: str) ->
     try:
         output = Output(Path(TARGETS["python"].suffix), TARGETS["python"])
         asked = Request(source, (output,), options)
-        return True, "\n".join(verify_files({output.path: module}, asked, found).lines())
+        grammar = lower_for(found.analysis, options)
+        report = verify_files({output.path: module}, asked, found, grammar)
+        return True, "\n".join(report.lines())
     except VerificationError as error:
         return False, str(error)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from autoparser_gen.verify.check import (
     Report,
-    grammar_text,
     prompt_before,
     verify,
     why_unlike_output,
 )
+from autoparser_gen.verify.examples import verify_examples
 from autoparser_gen.verify.grammars import check_grammar
+from autoparser_gen.verify.start import grammar_text
 from autoparser_gen.verify.subject import Subject, import_text
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "import_text",
     "prompt_before",
     "verify",
+    "verify_examples",
     "why_unlike_output",
 ]

@@ -30,6 +30,7 @@ from autoparser_gen.verify.messages import (
     same,
     same_untyped,
 )
+from autoparser_gen.verify.start import Start
 from autoparser_gen.verify.subject import Subject
 
 SHORT = 32  # as far into the shortest turn, every two places are tried for cuts
@@ -44,11 +45,14 @@ class Report:
     readings: int
     rendered: tuple[str, ...]
     not_rendered: tuple[str, ...]
+    examples: tuple[str, ...] = ()  # messages of the request, which its own grammar takes
 
     def lines(self) -> list[str]:
         """For a person, one sentence a line."""
         turns = len(self.rendered)
         said = [f"verified: {turns} turns read {self.readings} times, whole, in pieces, truncated"]
+        if self.examples:
+            said.append(f"the grammar of the request takes: {'; '.join(self.examples)}")
         if self.not_rendered:
             said.append(f"not rendered by the chat template: {'; '.join(self.not_rendered)}")
         return said
@@ -69,7 +73,7 @@ class Case:
         return self.message.expected(self.parts)
 
     @functools.cached_property
-    def tools(self) -> list[dict[str, Any]] | None:
+    def tools(self) -> Sequence[Mapping[str, Any]] | None:
         """The tools that were offered; None where the message calls none."""
         return self.message.tools() if self.message.calls else None
 
@@ -81,16 +85,23 @@ class Case:
 
 def verify(prober: Prober, analysis: Analysis, subject: Subject) -> Report:
     """Read every message back. Raises VerificationError at the first that comes back wrong."""
-    return _Verifier(prober, analysis, subject).run()
+    return Verifier(prober, analysis, subject).run()
 
 
 def turns(prober: Prober, analysis: Analysis, subject: Subject) -> list[Case]:
     """All turns that `verify` would have read back, each once."""
-    return list(without_repeats(_Verifier(prober, analysis, subject).cases({}, {})))
+    verifier = Verifier(prober, analysis, subject)
+    return list(without_repeats(verifier.cases(verifier.messages(), {}, {})))
 
 
-class _Verifier:
-    def __init__(self, prober: Prober, analysis: Analysis, subject: Subject) -> None:
+class Verifier:
+    """Reads messages back, each in every way; `start` is where the grammar begins."""
+
+    def __init__(
+        self, prober: Prober, analysis: Analysis, subject: Subject, start: Start | None = None
+    ) -> None:
+        """Load what is verified. Raises VerificationError where it does not load."""
+        self._start = start or Start(analysis.generation_prompts.default)
         self._prober = prober
         self._analysis = analysis
         self._module = subject.load_module(analysis.source)
@@ -98,10 +109,19 @@ class _Verifier:
         self._parts_by_name: dict[str, frozenset[str]] = {}
         self._readings = 0
 
-    def cases(self, seen: dict[Kind, frozenset[str]], apart: dict[str, None]) -> list[Case]:
+    def messages(self) -> Iterable[ProbeMessage]:
+        """What every format is tried with."""
+        return messages(self._analysis, self._variants())
+
+    def cases(
+        self,
+        tried: Iterable[ProbeMessage],
+        seen: dict[Kind, frozenset[str]],
+        apart: dict[str, None],
+    ) -> list[Case]:
         """What is to be read back; notes the parts of each kind that were seen, and what was not."""
         cases: list[Case] = []
-        for message in messages(self._analysis, self._variants()):
+        for message in tried:
             parts = self._parts_rendered(message)
             turn = self._turn(message) if parts else None
             if turn and message.quotes and str(message.content) not in turn.text:
@@ -118,11 +138,12 @@ class _Verifier:
         return cases
 
     def run(self) -> Report:
+        """Read all back, the shortest at every cut. Raises VerificationError."""
         seen: dict[Kind, frozenset[str]] = {}
         apart: dict[str, None] = {}
-        cases = self.cases(seen, apart)
+        cases = self.cases(self.messages(), seen, apart)
         for case in without_repeats(cases):
-            self._check(case)
+            self.check(case)
         for case in sorted(cases, key=lambda case: len(case.text))[:1]:
             self._check_every_cut(case)
         for case in fullest(cases):
@@ -167,7 +188,8 @@ class _Verifier:
 
     # -- checks ------------------------------------------------------------------------------
 
-    def _check(self, case: Case) -> None:
+    def check(self, case: Case) -> None:
+        """Read one back in every way but cut everywhere. Raises VerificationError."""
         with self._failing(case, "whole"):
             whole = self._parse(case, case.text, case.tools)
             self._compare(case, whole, same)
@@ -256,8 +278,11 @@ class _Verifier:
                 _require_cover(spans, text)
 
     def _check_grammar(self, case: Case) -> None:
-        text = grammar_text(case.turn, self._analysis, self._analysis.generation_prompts.default)
-        if text is None or case.message.quotes or holds_closers(case.message, self._analysis):
+        text = self._start.text(case.turn, self._analysis)
+        end = self._analysis.end_of_turn
+        several_turns = bool(text and end) and end in text and not case.message.holds(end)
+        quotes = case.message.quotes or holds_closers(case.message, self._analysis)
+        if text is None or quotes or several_turns:
             return
         problem = self._reject_reason(text)
         if problem is not None:
@@ -323,18 +348,6 @@ def prompt_before(turn: Turn, analysis: Analysis) -> str:
             if prompt.rstrip().endswith(reasoning.start.strip()):
                 return prompt
     return turn.prompt
-
-
-def grammar_text(turn: Turn, analysis: Analysis, prompt: str) -> str | None:
-    """What the grammar's start rule covers; None where the turn does not continue the prompt."""
-    text = turn.after(prompt)
-    if text is None:
-        return None
-    for end in (analysis.end_of_turn_after_calls, analysis.end_of_turn):
-        before, found, rest = text.rpartition(end.strip() or "\0")
-        if found and not rest.strip():
-            return before
-    return text
 
 
 def holds_closers(message: ProbeMessage, analysis: Analysis) -> bool:

@@ -102,6 +102,7 @@ class ProbeMessage:
     calls: tuple[needles.Call, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     quotes: bool = False  # content quotes markers, which a grammar lets no model write
+    offered: Sequence[Mapping[str, Any]] | None = None  # tools that are not made up for the calls
 
     @property
     def kind(self) -> Kind:
@@ -131,6 +132,11 @@ class ProbeMessage:
             return frozenset()
         return frozenset(found)
 
+    def holds(self, marker: str) -> bool:
+        """Whether one of its texts holds a marker."""
+        values = json.dumps([self.content, self.reasoning, self.calls], ensure_ascii=False)
+        return json.dumps(marker, ensure_ascii=False)[1:-1] in values
+
     def expected(self, parts: frozenset[str]) -> Reading:
         """What is to be read back where only these parts are rendered."""
         return Reading(
@@ -148,8 +154,10 @@ class ProbeMessage:
             calls=reading.calls if "calls" in parts else self.calls,
         )
 
-    def tools(self) -> list[dict[str, Any]]:
+    def tools(self) -> Sequence[Mapping[str, Any]]:
         """A tool list whose schemas describe the arguments of the message's calls."""
+        if self.offered is not None:
+            return self.offered
         properties: dict[str, dict[str, Any]] = {}
         for name, arguments in self.calls:
             schema = properties.setdefault(name, {})

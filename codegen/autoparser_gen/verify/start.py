@@ -1,0 +1,61 @@
+"""Where in a turn a grammar begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autoparser_gen.analysis.model import Analysis, ToolFormat
+from autoparser_gen.grammar.lower import prompt_state
+from autoparser_gen.grammar.markup import core
+from autoparser_gen.probe import Turn
+
+REASONING = "Let me see."
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where in a turn a grammar begins: behind a prompt, or, if lazy, at the text that triggers it."""
+
+    prompt: str
+    trigger: str = ""
+
+    def text(self, turn: Turn, analysis: Analysis) -> str | None:
+        """What the grammar covers of a turn; None where that is nothing."""
+        text = grammar_text(turn, analysis, self.prompt)
+        if text is None or self.trigger not in text:
+            return None
+        return text[text.index(self.trigger) :]
+
+
+def grammar_text(turn: Turn, analysis: Analysis, prompt: str) -> str | None:
+    """What a model writes behind a prompt to make such a turn, without its end; None where it cannot."""
+    text = turn.after(prompt)
+    if text is None:
+        text = _behind_reasoning(turn, analysis, prompt)
+    if text is None or _is_left_open(text, analysis.tools.format):
+        return None
+    for end in (analysis.end_of_turn_after_calls, analysis.end_of_turn):
+        before, found, rest = text.rpartition(end.strip() or "\0")
+        if found and not rest.strip():
+            return before
+    return text
+
+
+def _is_left_open(text: str, form: ToolFormat) -> bool:
+    """Whether history does not close a section of calls, which models do."""
+    start, end = core(form.section_start), core(form.section_end)
+    return bool(start and end) and start in text and end not in text
+
+
+def _behind_reasoning(turn: Turn, analysis: Analysis, prompt: str) -> str | None:
+    """The same where the prompt has opened reasoning, or closed it, and history leaves that out."""
+    start, end = core(analysis.reasoning.start), core(analysis.reasoning.end)
+    state = prompt_state(analysis, prompt.removeprefix(analysis.assistant_header))
+    if analysis.headers is not None or not end or not state:
+        return None
+    body = turn.text
+    if body.lstrip().startswith(end):  # of the block that the prompt opened
+        body = body.lstrip()[len(end) :]
+    if end in body or (start and start in body):
+        return None
+    return body if state == "closed" else REASONING + analysis.reasoning.end + body
