@@ -81,6 +81,34 @@ def test_arguments_that_no_schema_names(name: str) -> None:
             assert {type(arguments[key]) for key in arguments if key != "city"} <= {int}, engine
 
 
+# Schemas of arguments that permit no value for `days`, and of any other name at least a number.
+_CITY, _WHOLE = {"city": {"type": "string"}}, {"type": "integer"}
+EXCLUDED: dict[str, dict[str, Any]] = {
+    "false": {"properties": {**_CITY, "days": False}, "additionalProperties": _WHOLE},
+    "false alone": {"properties": {"days": False}, "additionalProperties": True},
+    "no value in common": {
+        "allOf": [
+            {"properties": {**_CITY, "days": {"const": 1}}, "additionalProperties": _WHOLE},
+            {"properties": {"days": {"const": 2}}},
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("kind", EXCLUDED)
+def test_excluded_arguments_are_no_others(kind: str, name: str) -> None:
+    text = TEXTS[name]
+    schema = {"type": "object", **EXCLUDED[kind]}
+    tools = [{"type": "function", "function": {"name": "get_weather", "parameters": schema}}]
+    analysis = formats.FORMATS[name]
+    grammar = lower(analysis, tools=tools, tool_choice="required")
+    for engine, accepts in engines(grammar, analysis).items():
+        for key in ("hours", "day", "dayss"):
+            assert accepts(text.replace("days", key)), (engine, key)
+        assert not accepts(text), engine
+
+
 # A string with such a body: one that its schema permits, and one that it does not.
 BODIES: list[tuple[dict[str, Any], str, str]] = [
     ({"minLength": 1}, "a", ""),

@@ -52,6 +52,11 @@ def test_a_sound_grammar_passes() -> None:
         ({"start": Thru((("<a>",),), ("<b>",))}, "none of its stops"),
         ({"start": CharClass((("z", "a"),))}, "no character"),
         ({"start": CharClass(())}, "no character"),
+        ({"start": opt(Ref("b")), "b": seq("x", Ref("b"))}, "'b' requires itself"),
+        (
+            {"start": seq("x", Ref("b")), "b": seq("y", alt(Ref("start"), Ref("b")))},
+            "requires itself",
+        ),
     ],
 )
 def test_faults_are_named(rules: dict[str, Expr], message: str) -> None:

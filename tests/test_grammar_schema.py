@@ -11,7 +11,7 @@ import pytest
 from engines import engines
 
 from autoparser_gen.emit.regex import regex
-from autoparser_gen.errors import GrammarError
+from autoparser_gen.errors import GrammarError, RequestError
 from autoparser_gen.grammar import pattern, ranges
 from autoparser_gen.grammar.check import check
 from autoparser_gen.grammar.ir import Builder, ResponseGrammar
@@ -502,6 +502,75 @@ def test_alternatives_that_exclude_each_other_need_no_warning(schema: Any) -> No
 def test_schemas_that_make_no_grammar(schema: Any, message: str) -> None:
     with pytest.raises(GrammarError, match=message):
         convert(schema)
+
+
+def _ref(name: str) -> dict[str, str]:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _object(of: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"x": of}, "required": ["x"], **more}
+
+
+ENDLESS: dict[str, dict[str, Any]] = {
+    "an object": {"n": _object(_ref("n"))},
+    "two objects": {"n": _object(_ref("m")), "m": _object(_ref("n"))},
+    "a list that is not empty": {"n": {"type": "array", "items": _ref("n"), "minItems": 1}},
+    "a place in a list": {
+        "n": {"type": "array", "prefixItems": [{"type": "null"}, _ref("n")], "minItems": 2}
+    },
+    "all alternatives": {"n": {"anyOf": [_object(_ref("n")), _object(_ref("m"))]}, "m": _ref("n")},
+    "a part of it": {"n": {"allOf": [_object(_ref("n")), {"properties": {"y": {}}}]}},
+}
+_TWICE = {"minItems": 2, "maxItems": 2}
+# The same where something lets it end; what it permits, and what would be without end.
+ENDING: dict[str, tuple[dict[str, Any], str, str]] = {
+    "an optional property": (
+        {"n": _object(_ref("n"), required=[])},
+        '{"x": {"x": {}}}',
+        '{"x": 1}',
+    ),
+    "a list that may be empty": (
+        {"n": _object({"type": "array", "items": _ref("n")})},
+        '{"x": []}',
+        "{}",
+    ),
+    "an alternative": (
+        {"n": _object({"anyOf": [_ref("n"), {"type": "null"}]})},
+        '{"x": {"x": null}}',
+        "{}",
+    ),
+    "one of two definitions": (
+        {
+            "n": {"anyOf": [_object(_ref("n"), title="n"), _object(_ref("m"))]},
+            "m": {"type": "array", "items": {"type": ["integer", "null"]}, **_TWICE},
+        },
+        '{"x": [1, null]}',
+        '{"x": [1]}',
+    ),
+    "an alternative without end": (
+        {"n": {"anyOf": [_ref("m"), {"type": "null"}]}, "m": _object(_ref("m"))},
+        "null",
+        "{",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_what_requires_itself_without_end_is_an_error(kind: str) -> None:
+    with pytest.raises(RequestError, match=r"#/\$defs/[nm] requires itself without end"):
+        convert({"$defs": ENDLESS[kind], **_ref("n")})
+
+
+@pytest.mark.parametrize("kind", ENDING)
+def test_what_lets_a_definition_end(kind: str) -> None:
+    definitions, good, bad = ENDING[kind]
+    grammar = convert({"$defs": definitions, **_ref("n")})
+    for engine, accepts in engines(grammar).items():
+        assert accepts(good), engine
+        assert not accepts(bad), engine
+    if kind == "an alternative without end":
+        assert all("lbrace" not in rule.name for rule in grammar.rules)
 
 
 def test_the_size_is_linear_in_the_number_of_properties() -> None:

@@ -31,6 +31,7 @@ from autoparser_gen.grammar.combine import (
     schema_of_item,
     schema_of_key,
 )
+from autoparser_gen.grammar.endless import Endings
 from autoparser_gen.grammar.matching import Matcher
 from autoparser_gen.grammar.pattern import FORMATS, Unsupported, pattern
 from autoparser_gen.grammar.shapes import require_shapes
@@ -74,19 +75,43 @@ class Alternatives:
         self._depth = 0
         self._reasons: list[str] = []  # why the schema that is looked at excludes values
         self._targets: dict[str, Any] = {}  # of references, by what they say
-        self._inside: dict[int, tuple[Any, list[Branch]]] = {}  # for given values, by identity
-        self._matchers: dict[str, Matcher | None] = {}  # by pattern; None where there can be none
+        # What has been told of in one look must be told of in another one, so both are kept apart:
+        # what given values are compared with, by identity; by pattern, None where there can be none.
+        self._inside: dict[tuple[bool, int], tuple[Any, list[Branch]]] = {}
+        self._matchers: dict[tuple[bool, str], Matcher | None] = {}
+        self._endings = Endings(self._sound)
 
     def of(self, schema: Any, name: str) -> list[Branch]:
         """All alternatives. Raises RequestError where there is none."""
         self._reasons = []
-        found = of_meant_type(self._of(schema, name, ()))
+        found = self._ending(of_meant_type(self._of(schema, name, ())))
         if not found:
             why = "".join(f": {reason}" for reason in self._reasons[:1])
             raise RequestError(
                 f"schema of {name}: no value satisfies it{why}. Correct it, or leave it out."
             )
         return found
+
+    def _ending(self, branches: list[Branch]) -> list[Branch]:
+        """Without alternatives that require themselves without end."""
+        with self._aside():
+            found = [branch for branch in branches if self._endings.ends(branch)]
+        if branches and not found:
+            what = self._endings.endless(branches[0]) or "it"
+            self._reasons = [
+                f"{what} requires itself without end, since what refers back to it may not be"
+                " missing, empty or null"
+            ]
+        return found
+
+    def _sound(self, schema: Any) -> list[Branch]:
+        """All alternatives; none where an error will say why, once it is the schema's turn."""
+        depth = self._depth
+        try:
+            return of_meant_type(self._of(schema, self._name, ()))
+        except RequestError:
+            self._depth = depth
+            return []
 
     def is_excluded(self, schema: Any) -> bool:
         """Whether two schemas, each of which holds for it, leave no value for a property."""
@@ -322,10 +347,11 @@ class Alternatives:
         """Whether a value inside of a given one satisfies its schema."""
         if isinstance(schema, bool):
             return schema
-        if id(schema) not in self._inside:
-            self._inside[id(schema)] = schema, self._of(schema, name, ())
+        key = self._is_quiet, id(schema)
+        if key not in self._inside:
+            self._inside[key] = schema, self._of(schema, name, ())
         self._descend(name)
-        found = any(self._permits(branch, value, name) for branch in self._inside[id(schema)][1])
+        found = any(self._permits(branch, value, name) for branch in self._inside[key][1])
         self._depth -= 1
         return found
 
@@ -345,13 +371,14 @@ class Alternatives:
         return True
 
     def _matcher(self, source: str, name: str) -> Matcher | None:
-        if source not in self._matchers:
+        key = self._is_quiet, source
+        if key not in self._matchers:
             try:
-                self._matchers[source] = Matcher(pattern(source))
+                self._matchers[key] = Matcher(pattern(source))
             except Unsupported as error:
                 self._warn(name, f"pattern {source!r} ({error})")
-                self._matchers[source] = None
-        return self._matchers[source]
+                self._matchers[key] = None
+        return self._matchers[key]
 
 
 def _gives_values(schema: Any) -> bool:

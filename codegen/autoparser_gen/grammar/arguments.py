@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autoparser_gen.analysis.model import Analysis, ToolMode, ValueSyntax
 from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Lit, Ref, alt, many, opt, seq
 from autoparser_gen.grammar.markup import Kind, Marker, Part, core
 from autoparser_gen.grammar.nested_tags import NestedTags
-from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.raw_values import MarkedValues
 from autoparser_gen.grammar.readable import MARKED_KEY, require_readable
 from autoparser_gen.grammar.request import Tool
-from autoparser_gen.grammar.schema import SchemaRules, slug
+from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.syntax import (
     JSON,
     KEY,
@@ -111,17 +110,13 @@ class ArgumentRules:
     def _members(
         self, rules: SchemaRules, schema: Mapping[str, Any], tool: Tool, separator: Expr
     ) -> Expr:
-        properties, required, more = rules.properties(schema)
-        members = []
-        for key, value in properties.items():
-            name, written = slug(f"{tool.slug}-{key}"), self._written(key)
-            marker = core(self.marks.name_suffix)
+        def one(key: str, value: Any, name: str) -> Expr:
+            written, marker = self._written(key), core(self.marks.name_suffix)
             require_readable(f"the argument of {tool.name!r}", key, MARKED_KEY, marker, written)
-            body = self.values.argument(Lit(written), rules, value, name)
-            members.append(Member(self.builder.rule(name, body), key in required))
-        extra = None
-        if more is not False:
-            name = f"{tool.slug}-other"
-            keys = [self._written(key) for key in properties]
-            extra = self.builder.rule(name, self.values.other_argument(keys, rules, more, name))
-        return arrange(self.builder, tool.slug, members, comma=separator, extra=extra)
+            return self.values.argument(Lit(written), rules, value, name)
+
+        def other(keys: Sequence[str], value: Any, name: str) -> Expr:
+            written = [self._written(key) for key in keys]
+            return self.values.other_argument(written, rules, value, name)
+
+        return rules.members(schema, tool.slug, one, other, separator)

@@ -48,6 +48,7 @@ def check(grammar: ResponseGrammar) -> None:
         _check_choices(rule)
         _check_repetitions(rule, empty)
     _check_left_recursion(grammar, empty)
+    _check_ends(grammar)
 
 
 def _check_name(name: str, count: int) -> None:
@@ -139,6 +140,28 @@ def _check_left_recursion(grammar: ResponseGrammar, empty: set[str]) -> None:
             f"rule {error.args[1][0]!r} can begin with itself, directly or behind rules that"
             " can be empty: engines would not end."
         ) from None
+
+
+def _check_ends(grammar: ResponseGrammar) -> None:
+    """Every rule must have a text that is complete, or a model that begins one never stops."""
+    known: set[str] = set()
+    left = list(reversed(grammar.rules))
+    while more := {rule.name for rule in left if _can_end(rule.body, known)}:
+        known |= more
+        left = [rule for rule in left if rule.name not in known]
+    if left:
+        raise GrammarError(f"rule {left[-1].name!r} requires itself: no text of it has an end.")
+
+
+def _can_end(expr: Expr, known: set[str]) -> bool:
+    """Whether an expression has a complete text; `known` names rules that do."""
+    if isinstance(expr, Ref):
+        return expr.name in known
+    if isinstance(expr, Alt):
+        return any(_can_end(item, known) for item in expr.items)
+    if isinstance(expr, Rep):
+        return expr.low == 0 or _can_end(expr.item, known)
+    return all(_can_end(item, known) for item in children(expr))
 
 
 def _beginnings(expr: Expr, empty: set[str]) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from autoparser_gen.analysis.model import Arguments, LiteralSyntax
@@ -25,9 +25,8 @@ from autoparser_gen.grammar.ir import (
     seq,
 )
 from autoparser_gen.grammar.markup import core
-from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.readable import TAG_KEY, require_readable
-from autoparser_gen.grammar.schema import SchemaRules, slug
+from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.syntax import KEY_NAME_CHAR, NAME_CHAR, Syntax, gap, verbatim
 from autoparser_gen.grammar.unlike import unlike
 from autoparser_gen.grammar.until import SPACES
@@ -65,7 +64,7 @@ class NestedTags:
         branches = simplified(rules.branches(schema, name))
         return alt(*self._element(key, branches, rules, name))
 
-    def other(self, keys: list[str], rules: SchemaRules, schema: Any, name: str) -> Ref:
+    def other(self, keys: Sequence[str], rules: SchemaRules, schema: Any, name: str) -> Expr:
         """An element with any other key than these, whose value is what the schema permits."""
         word = Word(NAME_CHAR, (*keys, *self._names_of_ends()))
         # One token: a lexer would read the beginning of one of the keys.
@@ -79,7 +78,7 @@ class NestedTags:
         else:
             key = self.builder.token(f"{name}-name", word, capture="argument name")
             value = alt(*self._typed(key, branches, rules, name))
-        return self.builder.rule(name, seq(self._opener(), opened, value))
+        return seq(self._opener(), opened, value)
 
     def _opened(self, key: Expr) -> Expr:
         opened = self.builder.token("argument-name-close", Lit(core(self.marks.name_suffix)))
@@ -263,16 +262,14 @@ class NestedTags:
         """The elements inside of an object or a list."""
         if branch.kind == "array":
             return self._items(branch, rules, name)
-        properties, required, more = rules.properties(branch.schema)
-        members = []
-        for key, schema in properties.items():
-            rule = slug(f"{name}-{key}")
-            body = self.argument(key, rules, schema, rule)
-            members.append(Member(self.builder.rule(rule, body), key in required))
-        extra = None
-        if more is not False:
-            extra = self.other(list(properties), rules, more, f"{name}-other")
-        return arrange(self.builder, name, members, extra=extra)
+
+        def one(key: str, schema: Any, name: str) -> Expr:
+            return self.argument(key, rules, schema, name)
+
+        def other(keys: Sequence[str], schema: Any, name: str) -> Expr:
+            return self.other(keys, rules, schema, name)
+
+        return rules.members(branch.schema, name, one, other)
 
     def _items(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:
         items = branch.schema.get("items", True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from autoparser_gen.analysis.model import Arguments, LiteralSyntax
@@ -20,10 +22,9 @@ from autoparser_gen.grammar.ir import (
     opt,
     seq,
 )
-from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.readable import KEYWORD, require_readable
 from autoparser_gen.grammar.request import Tool
-from autoparser_gen.grammar.schema import SchemaRules, slug
+from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.syntax import NAME_CHAR, Syntax, verbatim
 
 _PYTHON_NAME = Word(NAME_CHAR)
@@ -70,26 +71,19 @@ class PythonCallRules:
             argument = self.builder.rule("argument", self._argument(key, value))
             return opt(seq(argument, many(seq(comma, argument))))
         rules = SchemaRules(self.builder, self.syntax, tool.schema, tool.slug)
-        choices = []
-        for branch in rules.object_branches(tool.schema, tool.slug):
-            properties, required, more = rules.properties(branch.schema)
-            members = []
-            for key_text, schema in properties.items():
-                require_readable(f"the argument of {tool.name!r}", key_text, KEYWORD)
-                rule = slug(f"{tool.slug}-{key_text}")
-                body = self._argument(Lit(key_text), self._of_schema(rules, schema, rule))
-                members.append(Member(self.builder.rule(rule, body), key_text in required))
-            extra = None
-            if more is not False:
-                extra = self._other(rules, list(properties), more, f"{tool.slug}-other")
-            choices.append(arrange(self.builder, tool.slug, members, comma=comma, extra=extra))
-        return alt(*choices)
+        one, other = partial(self._one, rules, tool), partial(self._other, rules)
+        branches = rules.object_branches(tool.schema, tool.slug)
+        return alt(*(rules.members(each.schema, tool.slug, one, other, comma) for each in branches))
 
-    def _other(self, rules: SchemaRules, keys: list[str], schema: Any, name: str) -> Any:
+    def _one(self, rules: SchemaRules, tool: Tool, key: str, schema: Any, name: str) -> Expr:
+        require_readable(f"the argument of {tool.name!r}", key, KEYWORD)
+        return self._argument(Lit(key), self._of_schema(rules, schema, name))
+
+    def _other(self, rules: SchemaRules, keys: Sequence[str], schema: Any, name: str) -> Expr:
         # One token: a lexer would read the beginning of one of the keys.
         word = Word(NAME_CHAR, tuple(keys))
         key = self.builder.token(f"{name}-name", seq(word, self._equals()))
-        return self.builder.rule(name, seq(key, self._of_schema(rules, schema, name)))
+        return seq(key, self._of_schema(rules, schema, name))
 
     def _argument(self, key: Expr, value: Expr) -> Expr:
         return seq(key, self._equals(), value)

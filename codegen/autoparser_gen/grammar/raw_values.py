@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -117,7 +117,9 @@ class MarkedValues:
             tails.append(self._tail(key, named, group, rules, inner))
         return seq(markup(self.builder, head, self.space, Kind.MARKER), alt(*tails))
 
-    def other_argument(self, keys: list[str], rules: SchemaRules, schema: Any, name: str) -> Expr:
+    def other_argument(
+        self, keys: Sequence[str], rules: SchemaRules, schema: Any, name: str
+    ) -> Expr:
         """One argument with any other name than these.
 
         The name's closer is part of the token: a lexer would read the beginning of one of `keys`.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autoparser_gen.errors import RequestError
@@ -18,6 +18,11 @@ from autoparser_gen.grammar.syntax import Syntax
 
 # llama.cpp's limit of repetitions.
 MAX_COUNT = 2000
+
+# How a format writes a member of a given name, and one of any other name than the given ones: what
+# it takes is the name or names, the schema of the value, and what rules are named after.
+OneMember = Callable[[str, Any, str], Expr]
+OtherMember = Callable[[Sequence[str], Any, str], Expr]
 
 
 class SchemaRules:
@@ -110,40 +115,50 @@ class SchemaRules:
             )
         return found
 
-    def properties(self, schema: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], Any]:
-        """Properties with their schemas, the required ones, and the schema of any other."""
-        properties = dict(schema.get("properties", {}))
-        required = list(schema.get("required", ()))
-        further = schema.get("additionalProperties", True)
-        properties.update({key: further for key in required if key not in properties})
-        more = schema.get("additionalProperties", not properties)
-        possible = {
-            key: value
-            for key, value in properties.items()
-            if key in required or not self._alternatives.is_excluded(value)
-        }
-        return possible, required, more
-
-    def _object(self, schema: Mapping[str, Any], name: str) -> Expr:
-        properties, required, more = self.properties(schema)
-        syntax = self.syntax
-        if not properties and (more is True or more == {}):
-            return syntax.object()
+    def members(
+        self,
+        schema: Mapping[str, Any],
+        name: str,
+        one: OneMember,
+        other: OtherMember,
+        comma: Expr = EMPTY,
+    ) -> Expr:
+        """The members of an object, or the arguments of a call, as a format writes them."""
+        properties, more = self._properties(schema)
+        required = schema.get("required", ())
         members = []
         for key, value in properties.items():
-            rule = slug(f"{name}-{key}")
-            body = syntax.member(key, self.value(value, rule))
-            members.append(Member(self.builder.rule(rule, body), key in required))
+            if key in required or not self._alternatives.is_excluded(value):
+                rule = slug(f"{name}-{key}")
+                body = one(key, value, rule)
+                members.append(Member(self.builder.rule(rule, body), key in required))
         extra = None
-        if more is not False:
-            value = self.value(more, f"{name}-other")
-            key_name = f"{name}-other-key"
-            excluded = [key for key in schema.get("properties", ()) if key not in properties]
-            body = syntax.other_member(key_name, [*properties, *excluded], value)
-            extra = self.builder.rule(f"{name}-other", body)
-        return syntax.braced(
-            arrange(self.builder, name, members, comma=syntax.comma(), extra=extra)
-        )
+        if not self._alternatives.is_excluded(more):
+            rule = f"{name}-other"
+            # Not under the names of properties either that no value is permitted for.
+            extra = self.builder.rule(rule, other(list(properties), more, rule))
+        return arrange(self.builder, name, members, comma=comma, extra=extra)
+
+    def _properties(self, schema: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+        """The schemas of the properties that are named, and that of any other."""
+        properties = dict(schema.get("properties", {}))
+        further = schema.get("additionalProperties", True)
+        required = schema.get("required", ())
+        properties.update({key: further for key in required if key not in properties})
+        return properties, schema.get("additionalProperties", not properties)
+
+    def _object(self, schema: Mapping[str, Any], name: str) -> Expr:
+        properties, more = self._properties(schema)
+        if not properties and (more is True or more == {}):
+            return self.syntax.object()
+        comma = self.syntax.comma()
+        return self.syntax.braced(self.members(schema, name, self._member, self._other, comma))
+
+    def _member(self, key: str, schema: Any, name: str) -> Expr:
+        return self.syntax.member(key, self.value(schema, name))
+
+    def _other(self, keys: Sequence[str], schema: Any, name: str) -> Expr:
+        return self.syntax.other_member(f"{name}-key", keys, self.value(schema, name))
 
     def _array(self, schema: Mapping[str, Any], name: str) -> Expr:
         syntax = self.syntax
