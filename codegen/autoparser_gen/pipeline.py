@@ -111,11 +111,10 @@ def verify_files(
     options = request.options
     written = {output.target.name: files[output.path] for output in request.outputs}
     asks_for_grammar = options.shaped and bool({"lark", "gbnf"} & set(written))
-    shaped = None
-    if (
-        options.shaped or options.special_tokens
-    ):  # special tokens are a dialect that lark does not read
-        shaped = written.pop("lark", None)
+    if options.special_tokens:  # a dialect that lark does not read
+        written.pop("lark", None)
+    elif options.shaped:
+        verify.Subject("", written.pop("lark", "start:")).load_grammar(request.source.name)
     missing = [name for name in ("python", "lark") if name not in written]
     if missing:
         whole = Draft(found.analysis, lower(found.analysis), ())
@@ -124,10 +123,9 @@ def verify_files(
     report = verify.verify(found.prober, found.analysis, subject)
     if not asks_for_grammar:
         return report
-    if shaped is None or options.special_tokens:
-        shaped = TARGETS["lark"].emit(Draft(found.analysis, grammar, ()))
-    subject = verify.Subject(written["python"], shaped)
-    examples = verify.verify_examples(found.prober, found.analysis, subject, options.asked)
+    examples = verify.verify_examples(
+        found.prober, found.analysis, written["python"], grammar, options.asked
+    )
     return replace(report, examples=examples)
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from autoparser_gen.analysis.model import Capabilities, KeyOrder, Reasoning
 from autoparser_gen.analysis.plants import cuts_every_block
@@ -35,8 +33,7 @@ def find_capabilities(study: Study, reasoning: Reasoning, end_of_turn: str) -> C
         several_reasoning_blocks=_several_blocks(study, reasoning),
         reasoning_comes_first=_reasoning_first(study),
         renders_empty_arguments=not prober.renders_calls or _empty_arguments(study),
-        argument_order=_order(study, "argument_order", needles.UNSORTED),
-        key_order=_order(study, "key_order", {needles.KEYS[0][0]: needles.UNSORTED}),
+        argument_order=_argument_order(study),
     )
 
 
@@ -96,9 +93,9 @@ def _empty_arguments(study: Study) -> bool:
     return False
 
 
-def _order(study: Study, field: str, arguments: Mapping[str, Any]) -> KeyOrder:
-    """The order in which members come out that are not sorted when they go in."""
-    turn = study.prober.turn(None, None, [(needles.FUNCTIONS[0], arguments)])
+def _argument_order(study: Study) -> KeyOrder:
+    """The order in which arguments come out that are not sorted when they go in."""
+    turn = study.prober.turn(None, None, [(needles.FUNCTIONS[0], needles.UNSORTED)])
     if turn is None or not all(value in turn.text for value in needles.UNSORTED.values()):
         return KeyOrder.NONE
     written = sorted(needles.UNSORTED, key=lambda key: turn.text.index(needles.UNSORTED[key]))
@@ -106,7 +103,7 @@ def _order(study: Study, field: str, arguments: Mapping[str, Any]) -> KeyOrder:
     if found is None:
         study.note(f"arguments are written in an order of their own: {shown(turn.text)}")
     elif found is not KeyOrder.NONE:
-        study.found(f"capabilities.{field}", "keys that are given in no order")
+        study.found("capabilities.argument_order", "keys that are given in no order")
     return found or KeyOrder.NONE
 
 

@@ -115,8 +115,7 @@ class Capabilities:
     several_reasoning_blocks: bool = False
     reasoning_comes_first: bool = True  # added: history writes it before content and calls
     renders_empty_arguments: bool = True  # added: a call without arguments is readable
-    argument_order: KeyOrder = KeyOrder.NONE  # added
-    key_order: KeyOrder = KeyOrder.NONE  # added: of the objects in arguments
+    argument_order: KeyOrder = KeyOrder.NONE  # added; taken for that of objects in them, too
 
 
 @dataclass(frozen=True)

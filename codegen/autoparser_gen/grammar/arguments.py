@@ -31,6 +31,7 @@ class ArgumentRules:
         self.builder = builder
         self.format = analysis.tools.format
         self.marks = analysis.tools.arguments
+        self.order = analysis.capabilities.argument_order
         in_markup = self.format.mode is ToolMode.TAG_WITH_TAGGED
         self.raw = in_markup and self.marks.value_syntax is not ValueSyntax.JSON
         self.space = gap(builder) if self.raw else whitespace(builder)
@@ -47,6 +48,9 @@ class ArgumentRules:
             return [opens, Part(self.object(tool), Kind.DATA), closes]
         return [opens, Part(self._in_markup(tool), Kind.MARKER), closes]
 
+    def _schemas(self, builder: Builder, syntax: Syntax, tool: Tool) -> SchemaRules:
+        return SchemaRules(builder, syntax, tool.schema, tool.slug, self.order)
+
     # ---- one object ----
 
     def object(self, tool: Tool | None) -> Ref:
@@ -58,7 +62,7 @@ class ArgumentRules:
     def _object(self, builder: Builder, syntax: Syntax, tool: Tool | None) -> Ref:
         if tool is None:
             return builder.rule("arguments", syntax.object(), capture="arguments")
-        rules = SchemaRules(builder, syntax, tool.schema, tool.slug)
+        rules = self._schemas(builder, syntax, tool)
         body = rules.object(tool.schema, tool.slug)
         return builder.rule(f"{tool.slug}-arguments", body, capture="arguments")
 
@@ -90,7 +94,7 @@ class ArgumentRules:
             if separator == EMPTY:
                 return many(argument)
             return opt(seq(argument, many(seq(separator, argument))))
-        rules = SchemaRules(self.builder, self.values.syntax, tool.schema, tool.slug)
+        rules = self._schemas(self.builder, self.values.syntax, tool)
         branches = rules.object_branches(tool.schema, tool.slug)
         return alt(*(self._members(rules, one.schema, tool, separator) for one in branches))
 
@@ -98,7 +102,7 @@ class ArgumentRules:
         tags = NestedTags(self.builder, self.marks, self.values.call_ends())
         if tool is None:
             return many(tags.argument(None))
-        rules = SchemaRules(self.builder, self.values.syntax, tool.schema, tool.slug)
+        rules = self._schemas(self.builder, self.values.syntax, tool)
         branches = rules.object_branches(tool.schema, tool.slug)
         return alt(*(tags.children(branch, rules, tool.slug) for branch in branches))
 

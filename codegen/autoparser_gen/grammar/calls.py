@@ -162,12 +162,7 @@ class CallRules:
     def _call(self, tool: Tool | None) -> Expr:
         """One call without the markers that all calls share."""
         if self.format.mode is ToolMode.PYTHON_CALLS:
-            python = PythonCallRules(
-                self.builder,
-                self.analysis.tools.arguments,
-                in_list=self.format.tools_array_wrapped,
-            )
-            body = python.call(tool)
+            body = PythonCallRules(self.builder, self.analysis).call(tool)
         else:
             body = self.tagged_call(tool)
             if tool is None:

@@ -16,6 +16,7 @@ from autoparser_gen.grammar.syntax import JSON, Syntax
 MAX_DEPTH = 32  # of values in one another
 FULL_DEPTH = 2  # up to here optional members are there, too, where all are asked for
 MAX_LENGTH = 1000  # characters or items that a schema may demand
+MAX_MEMBERS = 100  # of an object
 
 # The characters of made-up strings, the first that fits.
 _USUAL = "text0 _-.:/@"
@@ -75,10 +76,14 @@ class _Maker:
 
     def object(self, branch: Branch, name: str, depth: int) -> dict[str, Any]:
         """An object with the required members, or with all in the outer ones."""
-        properties, required, _ = self.rules.properties(branch.schema)
-        found = {}
+        properties, _ = self.rules.properties(branch.schema)
+        required = branch.schema.get("required", ())
+        found: dict[str, Any] = {}
         for key, schema in properties.items():
-            if key in required or (self.every and depth < FULL_DEPTH):
+            if len(found) > MAX_MEMBERS:
+                raise Impossible
+            wanted = self.every and depth < FULL_DEPTH and not self.rules.is_excluded(schema)
+            if key in required or wanted:
                 try:
                     found[key] = self.value(schema, f"{name}-{key}", depth + 1)
                 except Impossible:

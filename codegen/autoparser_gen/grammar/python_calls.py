@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from autoparser_gen.analysis.model import Arguments, LiteralSyntax
+from autoparser_gen.analysis.model import Analysis, LiteralSyntax
 from autoparser_gen.grammar.branch import ANY_BRANCH, Branch, simplified
 from autoparser_gen.grammar.ir import (
     Builder,
@@ -36,11 +36,12 @@ _MARKER_WORD = Word(chars("a-zA-Z0-9_ \t\r\n\"'.,:;()[]{}", negated=True))
 class PythonCallRules:
     """Builds the rules of single calls."""
 
-    def __init__(self, builder: Builder, arguments: Arguments, *, in_list: bool) -> None:
-        """Rules are added to the builder when they are asked for; `in_list` is between brackets."""
+    def __init__(self, builder: Builder, analysis: Analysis) -> None:
+        """Rules are added to the builder when they are asked for."""
         self.builder = builder
-        self.in_list = in_list
-        literals = arguments.literals or LiteralSyntax()
+        self.in_list = analysis.tools.format.tools_array_wrapped
+        self.order = analysis.capabilities.argument_order
+        literals = analysis.tools.arguments.literals or LiteralSyntax()
         # Either of Python's may be written, whatever the chat template takes for whole values.
         quotes = tuple(dict.fromkeys((*literals.quotes, "'", '"')))
         self.quote = literals.quotes[0]
@@ -70,7 +71,7 @@ class PythonCallRules:
             )
             argument = self.builder.rule("argument", self._argument(key, value))
             return opt(seq(argument, many(seq(comma, argument))))
-        rules = SchemaRules(self.builder, self.syntax, tool.schema, tool.slug)
+        rules = SchemaRules(self.builder, self.syntax, tool.schema, tool.slug, self.order)
         one, other = partial(self._one, rules, tool), partial(self._other, rules)
         branches = rules.object_branches(tool.schema, tool.slug)
         return alt(*(rules.members(each.schema, tool.slug, one, other, comma) for each in branches))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from autoparser_gen.analysis.model import KeyOrder
 from autoparser_gen.errors import RequestError
 from autoparser_gen.grammar.alternatives import Alternatives
 from autoparser_gen.grammar.branch import Branch, simplified
@@ -28,14 +29,23 @@ OtherMember = Callable[[Sequence[str], Any, str], Expr]
 class SchemaRules:
     """Converts the schemas of one document. Rules are named after where in it they stand."""
 
-    def __init__(self, builder: Builder, syntax: Syntax, document: Any, name: str) -> None:
+    def __init__(
+        self,
+        builder: Builder,
+        syntax: Syntax,
+        document: Any,
+        name: str,
+        order: KeyOrder = KeyOrder.NONE,
+    ) -> None:
         """`document` is what references point into; `name` is the first part of rules' names.
 
+        `order` is that of members, where the grammar cannot leave it open.
         Raises RequestError where the document is no schema.
         """
         self.builder = builder
         self.syntax = syntax
         self.name = name
+        self._order = order
         self._alternatives = Alternatives(document, name, self._warn)
         self._definitions = Definitions(builder)
 
@@ -124,31 +134,36 @@ class SchemaRules:
         comma: Expr = EMPTY,
     ) -> Expr:
         """The members of an object, or the arguments of a call, as a format writes them."""
-        properties, more = self._properties(schema)
+        properties, more = self.properties(schema)
         required = schema.get("required", ())
         members = []
         for key, value in properties.items():
-            if key in required or not self._alternatives.is_excluded(value):
+            if key in required or not self.is_excluded(value):
                 rule = slug(f"{name}-{key}")
                 body = one(key, value, rule)
                 members.append(Member(self.builder.rule(rule, body), key in required))
         extra = None
-        if not self._alternatives.is_excluded(more):
+        if not self.is_excluded(more):
             rule = f"{name}-other"
             # Not under the names of properties either that no value is permitted for.
             extra = self.builder.rule(rule, other(list(properties), more, rule))
         return arrange(self.builder, name, members, comma=comma, extra=extra)
 
-    def _properties(self, schema: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    def properties(self, schema: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
         """The schemas of the properties that are named, and that of any other."""
         properties = dict(schema.get("properties", {}))
         further = schema.get("additionalProperties", True)
         required = schema.get("required", ())
         properties.update({key: further for key in required if key not in properties})
+        properties = {key: properties[key] for key in self._order.arranged(properties)}
         return properties, schema.get("additionalProperties", not properties)
 
+    def is_excluded(self, schema: Any) -> bool:
+        """Whether the schema of a property permits no value."""
+        return self._alternatives.is_excluded(schema)
+
     def _object(self, schema: Mapping[str, Any], name: str) -> Expr:
-        properties, more = self._properties(schema)
+        properties, more = self.properties(schema)
         if not properties and (more is True or more == {}):
             return self.syntax.object()
         comma = self.syntax.comma()

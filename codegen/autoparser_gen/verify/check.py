@@ -14,12 +14,14 @@ import itertools
 import json
 import os.path
 import random
+import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from autoparser_gen.analysis.model import SAME_KEY, SAME_NAME, Analysis, ToolMode
 from autoparser_gen.errors import VerificationError
+from autoparser_gen.grammar.markup import core
 from autoparser_gen.probe import Prober, Turn
 from autoparser_gen.verify.messages import (
     Kind,
@@ -85,27 +87,39 @@ class Case:
 
 def verify(prober: Prober, analysis: Analysis, subject: Subject) -> Report:
     """Read every message back. Raises VerificationError at the first that comes back wrong."""
-    return Verifier(prober, analysis, subject).run()
+    return _verifier(prober, analysis, subject).run()
 
 
 def turns(prober: Prober, analysis: Analysis, subject: Subject) -> list[Case]:
     """All turns that `verify` would have read back, each once."""
-    verifier = Verifier(prober, analysis, subject)
+    verifier = _verifier(prober, analysis, subject)
     return list(without_repeats(verifier.cases(verifier.messages(), {}, {})))
 
 
+def _verifier(prober: Prober, analysis: Analysis, subject: Subject) -> Verifier:
+    module = subject.load_module(analysis.source)
+    reject_reason = subject.load_grammar(analysis.source)
+    start = Start(analysis.generation_prompts.default)
+    return Verifier(prober, analysis, module, reject_reason, start)
+
+
 class Verifier:
-    """Reads messages back, each in every way; `start` is where the grammar begins."""
+    """Reads messages back, each in every way."""
 
     def __init__(
-        self, prober: Prober, analysis: Analysis, subject: Subject, start: Start | None = None
+        self,
+        prober: Prober,
+        analysis: Analysis,
+        module: types.ModuleType,
+        reject_reason: Callable[[str], str | None],
+        start: Start,
     ) -> None:
-        """Load what is verified. Raises VerificationError where it does not load."""
-        self._start = start or Start(analysis.generation_prompts.default)
+        """`reject_reason` says what a grammar has against a text that begins at `start`."""
         self._prober = prober
         self._analysis = analysis
-        self._module = subject.load_module(analysis.source)
-        self._reject_reason = subject.load_grammar(analysis.source)
+        self._module = module
+        self._reject_reason = reject_reason
+        self._start = start
         self._parts_by_name: dict[str, frozenset[str]] = {}
         self._readings = 0
 
@@ -279,14 +293,20 @@ class Verifier:
 
     def _check_grammar(self, case: Case) -> None:
         text = self._start.text(case.turn, self._analysis)
-        end = self._analysis.end_of_turn
-        several_turns = bool(text and end) and end in text and not case.message.holds(end)
         quotes = case.message.quotes or holds_closers(case.message, self._analysis)
-        if text is None or quotes or several_turns:
+        if text is None or quotes or self._calls_behind_section(case.message, text):
             return
         problem = self._reject_reason(text)
         if problem is not None:
             raise _Mismatch(f"the grammar accepts {text!r}", problem)
+
+    def _calls_behind_section(self, message: ProbeMessage, text: str) -> bool:
+        """Whether history closes the section before the last call, which models do not."""
+        form = self._analysis.tools.format
+        call, end = core(form.per_call_start), core(form.section_end)
+        if not call or not end or message.holds(end):
+            return False
+        return call in text.partition(end)[2]
 
     @contextlib.contextmanager
     def _failing(self, case: Case, how: str) -> Iterator[None]:

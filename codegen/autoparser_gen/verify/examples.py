@@ -9,11 +9,14 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from autoparser_gen.analysis.as_json import triggers
 from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.grammar import instances
+from autoparser_gen.grammar.ir import ResponseGrammar
+from autoparser_gen.grammar.recognize import reject_reason
 from autoparser_gen.grammar.request import Tool, choose, read_tools
 from autoparser_gen.probe import Prober, needles
 from autoparser_gen.targets import Asked
@@ -24,14 +27,17 @@ from autoparser_gen.verify.subject import Subject
 
 
 def verify_examples(
-    prober: Prober, analysis: Analysis, subject: Subject, asked: Asked
+    prober: Prober, analysis: Analysis, module: str, grammar: ResponseGrammar, asked: Asked
 ) -> tuple[str, ...]:
-    """Read messages of a request back, with a grammar that was made for it; returns their names.
+    """Read messages of a request back, with the grammar that was made for it; returns their names.
+
+    `module` is the text of the parser.
 
     Raises VerificationError at the first that comes back wrong.
     """
     start = _start(analysis, asked)
-    verifier = Verifier(prober, analysis, subject, start)
+    loaded = Subject(module, "").load_module(analysis.source)
+    verifier = Verifier(prober, analysis, loaded, partial(reject_reason, grammar), start)
     messages = list(_messages(asked, _reasoning(prober, analysis, start)))
     cases = list(without_repeats(verifier.cases(messages, {}, {})))
     for case in cases:
