@@ -21,7 +21,7 @@ from autoparser_gen import verify
 from autoparser_gen.analysis.model import ToolMode
 from autoparser_gen.emit import python
 from autoparser_gen.emit.skeletons import literals, runtime
-from autoparser_gen.errors import GrammarError
+from autoparser_gen.errors import GrammarError, RequestError
 from autoparser_gen.grammar import readable
 from autoparser_gen.grammar.lower import lower
 
@@ -79,6 +79,71 @@ def test_arguments_that_no_schema_names(name: str) -> None:
         for other in filter(accepts, odd):
             arguments = arguments_of(name, other, tools)
             assert {type(arguments[key]) for key in arguments if key != "city"} <= {int}, engine
+
+
+# What ends a text that stands as it is, and texts that only look so.
+_TAG = "]<]minimax[>[<"
+ENDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "raw values": (
+        ("</parameter>\n</function></tool_call>", "a</parameter><parameter=days>\n2"),
+        ("</parameter>", "</tool_call>", "a</parameter>b", "<parameter=days"),
+    ),
+    "keys and values": (
+        ("</arg_value><arg_key>days", "<arg_key>days</arg_key>", "a</arg_value>\n</tool_call>"),
+        ("</arg_value>", "a</tool_call>", "<arg_key>"),
+    ),
+    "section of tags": (
+        ('</parameter>\n<parameter name="days">', "</parameter></invoke>"),
+        ("</parameter>", "</invoke>"),
+    ),
+    "nested tags": (
+        (f"{_TAG}/city>", f"a{_TAG}/city>b", f"{_TAG}/invoke>{_TAG}/tool_call>"),
+        (f"{_TAG}/days>", f"{_TAG}days>", "</city>"),
+    ),
+    "custom quotes": (('a<|"|>', '<|"|>, days: 2'), ('<|"', '"|>', "}")),
+    "python list": (("Rome', days='2", "a',)", "Rome')]"), ("a', 'b", "it's", "f(x='y'")),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_given_texts_are_those_that_a_parser_reads(name: str) -> None:
+    before, _, behind = TEXTS[name].partition("Rome")
+    ending, whole = ENDS[name]
+    analysis = formats.FORMATS[name]
+    for value in ending:
+        tools = [tool_of({"city": {"enum": ["Rome", value]}, "days": {"type": "integer"}})]
+        with pytest.raises(RequestError, match="the given text .* which ends a text"):
+            lower(analysis, tools=tools)
+    tools = [tool_of({"city": {"enum": ["Rome", *whole]}, "days": {"type": "integer"}})]
+    grammar = lower(analysis, tools=tools, tool_choice="required")
+    for value in whole:
+        text = before + value + behind
+        assert arguments_of(name, text, tools)["city"] == value
+        for engine, accepts in engines(grammar, analysis).items():
+            assert accepts(text), (engine, value)
+
+
+def test_given_texts_in_lists_and_keys_are_those_that_a_parser_reads() -> None:
+    # In the JSON of a raw value the parser looks for what ends the value.
+    end = "</parameter></function></tool_call>"
+    for schema in (
+        {"type": "array", "items": {"enum": [end]}},
+        {"enum": [{"a": end}, 1]},
+        {"type": "object", "properties": {end: {"type": "integer"}}},
+    ):
+        with pytest.raises(RequestError, match="a schema: the given text"):
+            lower(formats.FORMATS["raw values"], tools=[tool_of({"city": schema})])
+        lower(formats.FORMATS["json in tags"], tools=[tool_of({"city": schema})])
+
+
+def test_a_given_text_that_begins_like_an_element() -> None:
+    for others in ([], [None]):
+        tools = [tool_of({"city": {"enum": [f"{_TAG}days>", *others]}})]
+        if others:
+            with pytest.raises(RequestError, match="begins like an element"):
+                lower(formats.FORMATS["nested tags"], tools=tools)
+        else:
+            lower(formats.FORMATS["nested tags"], tools=tools)
 
 
 # Schemas of arguments that permit no value for `days`, and of any other name at least a number.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import takewhile
 from typing import Any
 
 from autoparser_gen.analysis.model import (
@@ -43,6 +44,7 @@ from autoparser_gen.grammar.markup import (
     repeating,
     single_markers,
 )
+from autoparser_gen.grammar.readable import require_whole
 from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.syntax import (
     JSON,
@@ -194,12 +196,13 @@ class MarkedValues:
         if None in bodies or any(branch.kind == "any" for branch in branches):
             yield seq(self._text(), self._closer(key, Kind.RAW))
             return
-        given = [Lit(value) for branch in branches for value in branch.strings]
+        texts = [text for branch in branches for text in branch.strings]
+        given = [self._given(text, key, name) for text in texts]
         data = [branch.without_strings() for branch in branches if branch.kind != "string"]
         data = [branch for branch in data if branch.kind != "values" or branch.values]
         kinds = {kind for branch in data for kind in branch.types}
-        texts = [*given, *(unlike(body, kinds) for body in bodies if body is not None)]
-        known = [text for text in texts if text is not None]
+        others = [unlike(body, kinds) for body in bodies if body is not None]
+        known = [*given, *(text for text in others if text is not None)]
         values = self._data(data, rules, name) if data else None
         if values is not None and not known:
             yield seq(opt(self.space), values, self._closer(key, Kind.DATA))
@@ -209,6 +212,15 @@ class MarkedValues:
             # Apart, since a lexer reads the whitespace before both without knowing which it will be.
             before, text = self._around()[0], self._exact(key, alt(*known), name, before="")
             yield seq(before, alt(seq(values, self._closer(key, Kind.DATA)), text))
+
+    def _given(self, text: str, key: Expr, name: str) -> Lit:
+        """A given text. Raises RequestError where a parser would not read all of it."""
+        closes = takewhile(lambda part: isinstance(part, Lit), self._closes(key))
+        closer = self._around()[1] + "".join(part.text for part in closes if isinstance(part, Lit))
+        written = self._escaped(Lit(text))
+        assert isinstance(written, Lit)
+        require_whole(f"schema of {name}", text, self.stops, closer, written.text)
+        return Lit(text)
 
     def _suffixes(self) -> tuple[str, ...]:
         """What may end a value."""
@@ -276,17 +288,25 @@ class MarkedValues:
         marks = self.marks
         closer = core(marks.value_suffix)
         written, after = self._around()
-        closes = [key if piece == SAME_KEY else Lit(piece) for piece in pieces(closer)]
         first = (closer or core(marks.name_prefix))[0]
-        escapes = {char: text for text, char in marks.value_escapes}
-        inner = spelled(body, escapes, ((first, first),))
+        inner = self._escaped(body, first)
         if marks.optional_wrap is not None:
             opens, ends = marks.optional_wrap
             inner = alt(inner, seq(opens, verbatim(body, ends), ends))
         whole = seq(written if before is None else before, inner, after)
         if data is not None:
             whole = alt(seq(opt(self.space), data, opt(self.space)), whole)
-        return self.builder.token(f"{name}-text", seq(whole, *closes))
+        return self.builder.token(f"{name}-text", seq(whole, *self._closes(key)))
+
+    def _closes(self, key: Expr) -> list[Expr]:
+        """The pieces of the closer, which may repeat the key."""
+        closer = core(self.marks.value_suffix)
+        return [key if piece == SAME_KEY else Lit(piece) for piece in pieces(closer)]
+
+    def _escaped(self, body: Expr, *never: str) -> Expr:
+        """Characters as the chat template writes them, without those that must `never` be there."""
+        escapes = {char: text for text, char in self.marks.value_escapes}
+        return spelled(body, escapes, [(char, char) for char in never])
 
     def _around(self) -> tuple[str, str]:
         """The whitespace that is written before a value and behind it."""
