@@ -101,7 +101,7 @@ ENDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (f"{_TAG}/days>", f"{_TAG}days>", "</city>"),
     ),
     "custom quotes": (('a<|"|>', '<|"|>, days: 2'), ('<|"', '"|>', "}")),
-    "python list": (("Rome', days='2", "a',)", "Rome')]"), ("a', 'b", "it's", "f(x='y'")),
+    "python list": (("Rome', days='2", "a',)", "Rome')]"), ("b', 'c", "it's", "f(x='y'")),
 }
 
 
@@ -114,13 +114,16 @@ def test_given_texts_are_those_that_a_parser_reads(name: str) -> None:
         tools = [tool_of({"city": {"enum": ["Rome", value]}, "days": {"type": "integer"}})]
         with pytest.raises(RequestError, match="the given text .* which ends a text"):
             lower(analysis, tools=tools)
-    tools = [tool_of({"city": {"enum": ["Rome", *whole]}, "days": {"type": "integer"}})]
-    grammar = lower(analysis, tools=tools, tool_choice="required")
-    for value in whole:
-        text = before + value + behind
-        assert arguments_of(name, text, tools)["city"] == value
-        for engine, accepts in engines(grammar, analysis).items():
-            assert accepts(text), (engine, value)
+    # With texts and data that others begin with, and what ends a value behind that.
+    beside_data: list[Any] = [None, 3, *(f"3{text}" for text in ("", *whole))]
+    for values in (["", "a", *whole], beside_data):
+        tools = [tool_of({"city": {"enum": values}, "days": {"type": "integer"}})]
+        grammar = lower(analysis, tools=tools, tool_choice="required")
+        for value in (value for value in values if isinstance(value, str)):
+            text = before + value + behind
+            assert arguments_of(name, text, tools)["city"] == value
+            for engine, accepts in engines(grammar, analysis).items():
+                assert accepts(text), (engine, value)
 
 
 def test_given_texts_in_lists_and_keys_are_those_that_a_parser_reads() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import takewhile
 from typing import Any
 
 from autoparser_gen.analysis.model import (
@@ -32,6 +31,7 @@ from autoparser_gen.grammar.ir import (
     chars,
     opt,
     seq,
+    walk,
 )
 from autoparser_gen.grammar.markup import (
     Kind,
@@ -196,8 +196,7 @@ class MarkedValues:
         if None in bodies or any(branch.kind == "any" for branch in branches):
             yield seq(self._text(), self._closer(key, Kind.RAW))
             return
-        texts = [text for branch in branches for text in branch.strings]
-        given = [self._given(text, key, name) for text in texts]
+        given = self._given([text for each in branches for text in each.strings], key, name)
         data = [branch.without_strings() for branch in branches if branch.kind != "string"]
         data = [branch for branch in data if branch.kind != "values" or branch.values]
         kinds = {kind for branch in data for kind in branch.types}
@@ -213,14 +212,27 @@ class MarkedValues:
             before, text = self._around()[0], self._exact(key, alt(*known), name, before="")
             yield seq(before, alt(seq(values, self._closer(key, Kind.DATA)), text))
 
-    def _given(self, text: str, key: Expr, name: str) -> Lit:
-        """A given text. Raises RequestError where a parser would not read all of it."""
-        closes = takewhile(lambda part: isinstance(part, Lit), self._closes(key))
-        closer = self._around()[1] + "".join(part.text for part in closes if isinstance(part, Lit))
-        written = self._escaped(Lit(text))
-        assert isinstance(written, Lit)
-        require_whole(f"schema of {name}", text, self.stops, closer, written.text)
-        return Lit(text)
+    def _given(self, texts: list[str], key: Expr, name: str) -> list[Expr]:
+        """Given texts. Raises RequestError where a parser would not read all of one.
+
+        Behind one that begins with another and its closer comes the other: engines that try what
+        they match in order would take that for the whole text.
+        """
+        closer = self._around()[1]
+        for part in self._closes(key):
+            if not isinstance(part, Lit):
+                break
+            closer += part.text
+        for text in texts:
+            written = self._escaped(Lit(text))
+            assert isinstance(written, Lit)
+            require_whole(f"schema of {name}", text, self.stops, closer, written.text)
+        begun = {
+            text[: at.start()] for text in texts for at in re.finditer(re.escape(closer), text)
+        }
+        if not begun.isdisjoint(texts):
+            texts = sorted(texts, key=len, reverse=True)
+        return [Lit(text) for text in texts]
 
     def _suffixes(self) -> tuple[str, ...]:
         """What may end a value."""
@@ -295,7 +307,11 @@ class MarkedValues:
             inner = alt(inner, seq(opens, verbatim(body, ends), ends))
         whole = seq(written if before is None else before, inner, after)
         if data is not None:
-            whole = alt(seq(opt(self.space), data, opt(self.space)), whole)
+            beside = seq(opt(self.space), data, opt(self.space))
+            literals = (node.text for node in walk(body) if isinstance(node, Lit))
+            # A text that begins with data and its closer must be tried before the data.
+            holds_closer = bool(closer) and any(pieces(closer)[0] in text for text in literals)
+            whole = alt(whole, beside) if holds_closer else alt(beside, whole)
         return self.builder.token(f"{name}-text", seq(whole, *self._closes(key)))
 
     def _closes(self, key: Expr) -> list[Expr]:
