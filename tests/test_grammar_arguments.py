@@ -81,6 +81,52 @@ def test_arguments_that_no_schema_names(name: str) -> None:
             assert {type(arguments[key]) for key in arguments if key != "city"} <= {int}, engine
 
 
+# Data that a schema constrains beside any text, what of it the schema forbids, and what is not enforced.
+BESIDE_TEXT: list[tuple[dict[str, Any], str, str]] = [
+    ({"type": ["string", "integer"], "minimum": 3}, "2", "minimum of the type integer"),
+    ({"anyOf": [{"type": "string"}, {"enum": [1, 2]}]}, "3", "enum of the type number"),
+    (
+        {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+        "[1]",
+        "items of the type array",
+    ),
+]
+_FREE = {
+    **{name: TEXTS[name] for name in ("raw values", "keys and values", "nested tags")},
+    "python bare": TEXTS["python bare"].replace("'", ""),
+}
+
+
+@pytest.mark.parametrize("name", _FREE)
+@pytest.mark.parametrize(("schema", "forbidden", "what"), BESIDE_TEXT, ids=str)
+def test_constraints_beside_any_text_are_named_as_not_enforced(
+    name: str, schema: dict[str, Any], forbidden: str, what: str
+) -> None:
+    tools = [tool_of({"city": schema, "days": {"type": "integer"}})]
+    sentence = f"schema of get-weather-city: {what} beside free text is not enforced"
+    text = _FREE[name].replace("Rome", forbidden)
+    grammar = lower(formats.FORMATS[name], tools=tools, tool_choice="required")
+    assert [warning for warning in grammar.warnings if sentence in warning]
+    # A parser takes it for the data that it is, and the grammar cannot tell it from other texts.
+    assert arguments_of(name, text, tools)["city"] == json.loads(forbidden)
+    assert all(accepts(text) for accepts in engines(grammar, formats.FORMATS[name]).values())
+    # Where the text is not any, or strings show what they are, nothing is left out.
+    tools = [tool_of({"city": {**schema, "minLength": 1}, "days": {"type": "integer"}})]
+    if "type" in schema and name != "python bare":
+        grammar = lower(formats.FORMATS[name], tools=tools, tool_choice="required")
+        assert not grammar.warnings
+        assert not any(
+            accepts(text) for accepts in engines(grammar, formats.FORMATS[name]).values()
+        )
+    assert not lower(formats.FORMATS["json in tags"], tools=tools).warnings
+
+
+@pytest.mark.parametrize("name", _FREE)
+@pytest.mark.parametrize("types", [["string", "null"], ["string", "number"], ["string", "array"]])
+def test_types_beside_any_text_need_no_warning(name: str, types: list[str]) -> None:
+    assert not lower(formats.FORMATS[name], tools=[tool_of({"city": {"type": types}})]).warnings
+
+
 # What ends a text that stands as it is, and texts that only look so.
 _TAG = "]<]minimax[>[<"
 ENDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {

@@ -176,6 +176,7 @@ class NestedTags:
         self, key: str, branches: list[Branch], rules: SchemaRules, name: str
     ) -> list[Expr]:
         if any(_is_free(branch, rules, name) for branch in branches):
+            rules.warn_beside_text(branches, name)
             return [seq(self._opened(Lit(key)), self._free(key, branches, name))]
         values = self._typed(Lit(key), branches, rules, name)
         return [seq(self._opened(Lit(key)), value) for value in values]

@@ -96,6 +96,9 @@ class PythonCallRules:
 
     def _value(self, branches: list[Branch], rules: SchemaRules | None, name: str) -> Expr:
         choices: list[Expr] = []
+        is_free = any(branch.kind == "string" and branch.is_plain for branch in branches)
+        if rules is not None and self.bare and is_free:
+            rules.warn_beside_text(branches, name)
         for at, branch in enumerate(branches):
             inner = f"{name}-{at + 1}" if len(branches) > 1 else name
             if branch.kind == "any":

@@ -194,6 +194,8 @@ class MarkedValues:
         strings = [branch.schema for branch in branches if branch.kind == "string"]
         bodies = [rules.string_body(schema, name) if rules else None for schema in strings]
         if None in bodies or any(branch.kind == "any" for branch in branches):
+            if rules is not None:
+                rules.warn_beside_text(branches, name)
             yield seq(self._text(), self._closer(key, Kind.RAW))
             return
         given = self._given([text for each in branches for text in each.strings], key, name)
