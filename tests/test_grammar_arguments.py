@@ -21,7 +21,7 @@ from autoparser_gen import verify
 from autoparser_gen.analysis.model import ToolMode
 from autoparser_gen.emit import python
 from autoparser_gen.emit.skeletons import literals, runtime
-from autoparser_gen.errors import GrammarError
+from autoparser_gen.errors import GrammarError, RequestError
 from autoparser_gen.grammar import readable
 from autoparser_gen.grammar.lower import lower
 
@@ -79,6 +79,120 @@ def test_arguments_that_no_schema_names(name: str) -> None:
         for other in filter(accepts, odd):
             arguments = arguments_of(name, other, tools)
             assert {type(arguments[key]) for key in arguments if key != "city"} <= {int}, engine
+
+
+# Data that a schema constrains beside any text, what of it the schema forbids, and what is not enforced.
+BESIDE_TEXT: list[tuple[dict[str, Any], str, str]] = [
+    ({"type": ["string", "integer"], "minimum": 3}, "2", "minimum of the type integer"),
+    ({"anyOf": [{"type": "string"}, {"enum": [1, 2]}]}, "3", "enum of the type number"),
+    (
+        {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+        "[1]",
+        "items of the type array",
+    ),
+]
+_FREE = {
+    **{name: TEXTS[name] for name in ("raw values", "keys and values", "nested tags")},
+    "python bare": TEXTS["python bare"].replace("'", ""),
+}
+
+
+@pytest.mark.parametrize("name", _FREE)
+@pytest.mark.parametrize(("schema", "forbidden", "what"), BESIDE_TEXT, ids=str)
+def test_constraints_beside_any_text_are_named_as_not_enforced(
+    name: str, schema: dict[str, Any], forbidden: str, what: str
+) -> None:
+    tools = [tool_of({"city": schema, "days": {"type": "integer"}})]
+    sentence = f"schema of get-weather-city: {what} beside free text is not enforced"
+    text = _FREE[name].replace("Rome", forbidden)
+    grammar = lower(formats.FORMATS[name], tools=tools, tool_choice="required")
+    assert [warning for warning in grammar.warnings if sentence in warning]
+    # A parser takes it for the data that it is, and the grammar cannot tell it from other texts.
+    assert arguments_of(name, text, tools)["city"] == json.loads(forbidden)
+    assert all(accepts(text) for accepts in engines(grammar, formats.FORMATS[name]).values())
+    # Where the text is not any, or strings show what they are, nothing is left out.
+    tools = [tool_of({"city": {**schema, "minLength": 1}, "days": {"type": "integer"}})]
+    if "type" in schema and name != "python bare":
+        grammar = lower(formats.FORMATS[name], tools=tools, tool_choice="required")
+        assert not grammar.warnings
+        assert not any(
+            accepts(text) for accepts in engines(grammar, formats.FORMATS[name]).values()
+        )
+    assert not lower(formats.FORMATS["json in tags"], tools=tools).warnings
+
+
+@pytest.mark.parametrize("name", _FREE)
+@pytest.mark.parametrize("types", [["string", "null"], ["string", "number"], ["string", "array"]])
+def test_types_beside_any_text_need_no_warning(name: str, types: list[str]) -> None:
+    assert not lower(formats.FORMATS[name], tools=[tool_of({"city": {"type": types}})]).warnings
+
+
+# What ends a text that stands as it is, and texts that only look so.
+_TAG = "]<]minimax[>[<"
+ENDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "raw values": (
+        ("</parameter>\n</function></tool_call>", "a</parameter><parameter=days>\n2"),
+        ("</parameter>", "</tool_call>", "a</parameter>b", "<parameter=days"),
+    ),
+    "keys and values": (
+        ("</arg_value><arg_key>days", "<arg_key>days</arg_key>", "a</arg_value>\n</tool_call>"),
+        ("</arg_value>", "a</tool_call>", "<arg_key>"),
+    ),
+    "section of tags": (
+        ('</parameter>\n<parameter name="days">', "</parameter></invoke>"),
+        ("</parameter>", "</invoke>"),
+    ),
+    "nested tags": (
+        (f"{_TAG}/city>", f"a{_TAG}/city>b", f"{_TAG}/invoke>{_TAG}/tool_call>"),
+        (f"{_TAG}/days>", f"{_TAG}days>", "</city>"),
+    ),
+    "custom quotes": (('a<|"|>', '<|"|>, days: 2'), ('<|"', '"|>', "}")),
+    "python list": (("Rome', days='2", "a',)", "Rome')]"), ("b', 'c", "it's", "f(x='y'")),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_given_texts_are_those_that_a_parser_reads(name: str) -> None:
+    before, _, behind = TEXTS[name].partition("Rome")
+    ending, whole = ENDS[name]
+    analysis = formats.FORMATS[name]
+    for value in ending:
+        tools = [tool_of({"city": {"enum": ["Rome", value]}, "days": {"type": "integer"}})]
+        with pytest.raises(RequestError, match="the given text .* which ends a text"):
+            lower(analysis, tools=tools)
+    # With texts and data that others begin with, and what ends a value behind that.
+    beside_data: list[Any] = [None, 3, *(f"3{text}" for text in ("", *whole))]
+    for values in (["", "a", *whole], beside_data):
+        tools = [tool_of({"city": {"enum": values}, "days": {"type": "integer"}})]
+        grammar = lower(analysis, tools=tools, tool_choice="required")
+        for value in (value for value in values if isinstance(value, str)):
+            text = before + value + behind
+            assert arguments_of(name, text, tools)["city"] == value
+            for engine, accepts in engines(grammar, analysis).items():
+                assert accepts(text), (engine, value)
+
+
+def test_given_texts_in_lists_and_keys_are_those_that_a_parser_reads() -> None:
+    # In the JSON of a raw value the parser looks for what ends the value.
+    end = "</parameter></function></tool_call>"
+    for schema in (
+        {"type": "array", "items": {"enum": [end]}},
+        {"enum": [{"a": end}, 1]},
+        {"type": "object", "properties": {end: {"type": "integer"}}},
+    ):
+        with pytest.raises(RequestError, match="a schema: the given text"):
+            lower(formats.FORMATS["raw values"], tools=[tool_of({"city": schema})])
+        lower(formats.FORMATS["json in tags"], tools=[tool_of({"city": schema})])
+
+
+def test_a_given_text_that_begins_like_an_element() -> None:
+    for others in ([], [None]):
+        tools = [tool_of({"city": {"enum": [f"{_TAG}days>", *others]}})]
+        if others:
+            with pytest.raises(RequestError, match="begins like an element"):
+                lower(formats.FORMATS["nested tags"], tools=tools)
+        else:
+            lower(formats.FORMATS["nested tags"], tools=tools)
 
 
 # Schemas of arguments that permit no value for `days`, and of any other name at least a number.

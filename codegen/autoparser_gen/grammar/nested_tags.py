@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from autoparser_gen.analysis.model import Arguments, LiteralSyntax
+from autoparser_gen.errors import RequestError, shown
 from autoparser_gen.grammar.branch import Branch, simplified
 from autoparser_gen.grammar.definitions import Definitions
 from autoparser_gen.grammar.ir import (
@@ -25,7 +26,7 @@ from autoparser_gen.grammar.ir import (
     seq,
 )
 from autoparser_gen.grammar.markup import core
-from autoparser_gen.grammar.readable import TAG_KEY, require_readable
+from autoparser_gen.grammar.readable import TAG_KEY, require_readable, require_whole
 from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.syntax import KEY_NAME_CHAR, NAME_CHAR, Syntax, gap, verbatim
 from autoparser_gen.grammar.unlike import unlike
@@ -175,6 +176,7 @@ class NestedTags:
         self, key: str, branches: list[Branch], rules: SchemaRules, name: str
     ) -> list[Expr]:
         if any(_is_free(branch, rules, name) for branch in branches):
+            rules.warn_beside_text(branches, name)
             return [seq(self._opened(Lit(key)), self._free(key, branches, name))]
         values = self._typed(Lit(key), branches, rules, name)
         return [seq(self._opened(Lit(key)), value) for value in values]
@@ -192,6 +194,7 @@ class NestedTags:
             elif branch.kind != "string":
                 scalars.append(self._data(branch, rules, inner))
         kinds = {kind for branch in branches for kind in branch.types} - {"string"}
+        self._require_whole(key, branches, kinds, name)
         strings = [branch.schema for branch in branches if branch.kind == "string"]
         texts = [self._constrained(schema, rules, name, kinds) for schema in strings]
         given = [text for branch in branches for text in branch.strings]
@@ -203,6 +206,20 @@ class NestedTags:
         else:
             found += [seq(scalar, closed) for scalar in scalars]
         return found
+
+    def _require_whole(self, key: Expr, branches: list[Branch], kinds: set[str], name: str) -> None:
+        """Raise RequestError for a given text that a parser would end early, or take for elements."""
+        closer = self.closer + (key.text + self.closer_end if isinstance(key, Lit) else "")
+        stops = ((closer,), *self.call_ends)
+        opener = core(self.marks.name_prefix)
+        for text in (text for branch in branches for text in branch.strings):
+            require_whole(f"schema of {name}", text, stops, closer)
+            begun = text.lstrip(SPACES)
+            if kinds and begun.startswith(opener) and not begun.startswith(self.closer):
+                raise RequestError(
+                    f"schema of {name}: the given text {shown(text, 200)} begins like an element, and"
+                    " the schema permits more than strings. Change it, or leave it out."
+                )
 
     def _free(self, key: str, branches: list[Branch], name: str) -> Expr:
         """Any text up to the closing tag, or any value, and that tag.

@@ -22,7 +22,7 @@ from autoparser_gen.grammar.ir import (
     opt,
     seq,
 )
-from autoparser_gen.grammar.readable import KEYWORD, require_readable
+from autoparser_gen.grammar.readable import KEYWORD, require_readable, require_whole
 from autoparser_gen.grammar.request import Tool
 from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.syntax import NAME_CHAR, Syntax, verbatim
@@ -97,6 +97,9 @@ class PythonCallRules:
 
     def _value(self, branches: list[Branch], rules: SchemaRules | None, name: str) -> Expr:
         choices: list[Expr] = []
+        is_free = any(branch.kind == "string" and branch.is_plain for branch in branches)
+        if rules is not None and self.bare and is_free:
+            rules.warn_beside_text(branches, name)
         for at, branch in enumerate(branches):
             inner = f"{name}-{at + 1}" if len(branches) > 1 else name
             if branch.kind == "any":
@@ -106,7 +109,7 @@ class PythonCallRules:
             elif branch.kind == "string" and self.verbatim:
                 choices.append(self._verbatim(rules, branch, inner))
             elif branch.strings and self.verbatim:
-                choices += [self._quoted(Lit(text)) for text in branch.strings]
+                choices += [self._given(text, inner) for text in branch.strings]
                 others = branch.without_strings().values
                 choices += map(self.syntax.exactly, others)
             elif rules is not None:
@@ -132,11 +135,18 @@ class PythonCallRules:
         quote = self.quote
         return seq(quote, verbatim(body, quote), quote)
 
+    def _given(self, text: str, name: str) -> Expr:
+        """A given text between quotes. Raises RequestError where a parser would end it earlier."""
+        require_whole(f"schema of {name}", text, self._string_stops(), self.quote)
+        return self._quoted(Lit(text))
+
+    def _string_stops(self) -> tuple[Stop, ...]:
+        return tuple((self.quote, *stop) for stop in self._behind_value())
+
     def _any_string(self) -> Expr:
         """Text between quotes; a quote in it is text where the calls do not go on behind it."""
         quote = self.builder.token("quote", Lit(self.quote))
-        stops = tuple((self.quote, *stop) for stop in self._behind_value())
-        inner = self.builder.token("argument-text", Text(stops))
+        inner = self.builder.token("argument-text", Text(self._string_stops()))
         return self.builder.rule("argument-string", seq(quote, inner, quote))
 
     def _bare_text(self) -> Expr:

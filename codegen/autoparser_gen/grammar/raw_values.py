@@ -31,6 +31,7 @@ from autoparser_gen.grammar.ir import (
     chars,
     opt,
     seq,
+    walk,
 )
 from autoparser_gen.grammar.markup import (
     Kind,
@@ -43,6 +44,7 @@ from autoparser_gen.grammar.markup import (
     repeating,
     single_markers,
 )
+from autoparser_gen.grammar.readable import require_whole
 from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.syntax import (
     JSON,
@@ -192,14 +194,16 @@ class MarkedValues:
         strings = [branch.schema for branch in branches if branch.kind == "string"]
         bodies = [rules.string_body(schema, name) if rules else None for schema in strings]
         if None in bodies or any(branch.kind == "any" for branch in branches):
+            if rules is not None:
+                rules.warn_beside_text(branches, name)
             yield seq(self._text(), self._closer(key, Kind.RAW))
             return
-        given = [Lit(value) for branch in branches for value in branch.strings]
+        given = self._given([text for each in branches for text in each.strings], key, name)
         data = [branch.without_strings() for branch in branches if branch.kind != "string"]
         data = [branch for branch in data if branch.kind != "values" or branch.values]
         kinds = {kind for branch in data for kind in branch.types}
-        texts = [*given, *(unlike(body, kinds) for body in bodies if body is not None)]
-        known = [text for text in texts if text is not None]
+        others = [unlike(body, kinds) for body in bodies if body is not None]
+        known = [*given, *(text for text in others if text is not None)]
         values = self._data(data, rules, name) if data else None
         if values is not None and not known:
             yield seq(opt(self.space), values, self._closer(key, Kind.DATA))
@@ -209,6 +213,28 @@ class MarkedValues:
             # Apart, since a lexer reads the whitespace before both without knowing which it will be.
             before, text = self._around()[0], self._exact(key, alt(*known), name, before="")
             yield seq(before, alt(seq(values, self._closer(key, Kind.DATA)), text))
+
+    def _given(self, texts: list[str], key: Expr, name: str) -> list[Expr]:
+        """Given texts. Raises RequestError where a parser would not read all of one.
+
+        Behind one that begins with another and its closer comes the other: engines that try what
+        they match in order would take that for the whole text.
+        """
+        closer = self._around()[1]
+        for part in self._closes(key):
+            if not isinstance(part, Lit):
+                break
+            closer += part.text
+        for text in texts:
+            written = self._escaped(Lit(text))
+            assert isinstance(written, Lit)
+            require_whole(f"schema of {name}", text, self.stops, closer, written.text)
+        begun = {
+            text[: at.start()] for text in texts for at in re.finditer(re.escape(closer), text)
+        }
+        if not begun.isdisjoint(texts):
+            texts = sorted(texts, key=len, reverse=True)
+        return [Lit(text) for text in texts]
 
     def _suffixes(self) -> tuple[str, ...]:
         """What may end a value."""
@@ -276,17 +302,29 @@ class MarkedValues:
         marks = self.marks
         closer = core(marks.value_suffix)
         written, after = self._around()
-        closes = [key if piece == SAME_KEY else Lit(piece) for piece in pieces(closer)]
         first = (closer or core(marks.name_prefix))[0]
-        escapes = {char: text for text, char in marks.value_escapes}
-        inner = spelled(body, escapes, ((first, first),))
+        inner = self._escaped(body, first)
         if marks.optional_wrap is not None:
             opens, ends = marks.optional_wrap
             inner = alt(inner, seq(opens, verbatim(body, ends), ends))
         whole = seq(written if before is None else before, inner, after)
         if data is not None:
-            whole = alt(seq(opt(self.space), data, opt(self.space)), whole)
-        return self.builder.token(f"{name}-text", seq(whole, *closes))
+            beside = seq(opt(self.space), data, opt(self.space))
+            literals = (node.text for node in walk(body) if isinstance(node, Lit))
+            # A text that begins with data and its closer must be tried before the data.
+            holds_closer = bool(closer) and any(pieces(closer)[0] in text for text in literals)
+            whole = alt(whole, beside) if holds_closer else alt(beside, whole)
+        return self.builder.token(f"{name}-text", seq(whole, *self._closes(key)))
+
+    def _closes(self, key: Expr) -> list[Expr]:
+        """The pieces of the closer, which may repeat the key."""
+        closer = core(self.marks.value_suffix)
+        return [key if piece == SAME_KEY else Lit(piece) for piece in pieces(closer)]
+
+    def _escaped(self, body: Expr, *never: str) -> Expr:
+        """Characters as the chat template writes them, without those that must `never` be there."""
+        escapes = {char: text for text, char in self.marks.value_escapes}
+        return spelled(body, escapes, [(char, char) for char in never])
 
     def _around(self) -> tuple[str, str]:
         """The whitespace that is written before a value and behind it."""

@@ -1,11 +1,13 @@
-"""Names of tools and arguments that a generated parser reads: what others would mean is open."""
+"""Names and given texts that a generated parser reads: what others would mean is open."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from autoparser_gen.errors import GrammarError
-from autoparser_gen.grammar.until import SPACES
+from autoparser_gen.errors import GrammarError, RequestError, shown
+from autoparser_gen.grammar.ir import Stop, show_stop
+from autoparser_gen.grammar.until import SPACES, automaton_of
 
 # What the generated parser takes for a name, a key and so on, by where it stands.
 TOOL_NAME = re.compile(r"[^\s<>\"'`{}\[\](),;=\x00-\x1f\x7f]*")
@@ -39,3 +41,33 @@ def require_readable(
     else:
         reason = f"a name ends before {text[end]!r}"
     raise GrammarError(f"{what} {name!r}: in this format {reason}. Rename it in the tools.")
+
+
+def end_inside(text: str, stops: Sequence[Stop], closer: str) -> Stop | None:
+    """The stop that ends a text before the `closer` behind it does; None where the text is whole."""
+    automaton = automaton_of(tuple(stops))
+    state = fresh = 0
+    for char in text:
+        state = automaton.step(state, char)
+        if automaton.hits(state):
+            return min(automaton.hits(state), key=repr)
+    for char in closer:
+        state, fresh = automaton.step(state, char), automaton.step(fresh, char)
+        early = automaton.hits(state) - automaton.hits(fresh)
+        if early:
+            return min(early, key=repr)
+        if automaton.hits(fresh):
+            break
+    return None
+
+
+def require_whole(
+    what: str, text: str, stops: Sequence[Stop], closer: str, written: str | None = None
+) -> None:
+    """Raise RequestError where a parser ends a text that `what` gives, as it is `written`, too early."""
+    stop = end_inside(text if written is None else written, stops, closer)
+    if stop is not None:
+        raise RequestError(
+            f"{what}: the given text {shown(text, 200)} holds {show_stop(stop)}, which ends a text in"
+            " this format. Change it, or leave it out."
+        )

@@ -99,6 +99,17 @@ class SchemaRules:
             return alt(syntax.word(True), syntax.word(False))
         return syntax.word(None)
 
+    def warn_beside_text(self, branches: Sequence[Branch], name: str) -> None:
+        """Warn of what is not enforced of data, where any text may stand and a parser takes it for data."""
+        if any(branch.kind == "any" for branch in branches):
+            return
+        for branch in branches:
+            data = branch.without_strings()
+            constrained = data.values if data.kind == "values" else data.schema
+            if branch.kind != "string" and constrained and data.types != ["null"]:
+                words, types = ", ".join(data.schema), " or ".join(data.types)
+                self._warn(name, f"{words} of the type {types} beside free text")
+
     def _warn(self, name: str, what: str) -> None:
         self.builder.warn(f"schema of {name}: {what} is not enforced by the grammar.")
 

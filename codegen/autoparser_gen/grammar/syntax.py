@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from autoparser_gen.analysis.model import Analysis, LiteralSyntax
@@ -34,7 +34,13 @@ from autoparser_gen.grammar.ir import (
     seq,
     walk,
 )
-from autoparser_gen.grammar.readable import UNQUOTED_KEY, is_readable, require_readable
+from autoparser_gen.grammar.readable import (
+    UNQUOTED_KEY,
+    end_inside,
+    is_readable,
+    require_readable,
+    require_whole,
+)
 from autoparser_gen.grammar.words import contains, other_than, without
 
 JSON = LiteralSyntax()
@@ -230,10 +236,31 @@ class Syntax:
 
     def string_literal(self, text: str) -> Expr:
         """Exactly this string; in JSON what is not ASCII stands as it is, or all of it is escaped."""
+        spelled = list(self._spellings(text))
+        whole = [
+            quote + inner + quote
+            for quote, inner in spelled
+            if end_inside(inner, self._stops(quote), quote) is None
+        ]
+        if not whole:
+            quote, inner = spelled[0]
+            require_whole("a schema", text, self._stops(quote), quote, inner)
+        return alt(*whole)
+
+    def _spellings(self, text: str) -> Iterator[tuple[str, str]]:
+        """The ways to write a string: its quote, and what stands between two of them."""
         if self.literals.escapes and not self._is_python():
-            return alt(json.dumps(text, ensure_ascii=False), json.dumps(text))
-        quoted = [quote + self._escaped(text, quote) + quote for quote in self.literals.quotes]
-        return alt(*quoted, *([repr(text)] if self.literals.escapes else []))
+            yield '"', json.dumps(text, ensure_ascii=False)[1:-1]
+            yield '"', json.dumps(text)[1:-1]
+            return
+        yield from ((quote, self._escaped(text, quote)) for quote in self.literals.quotes)
+        if self.literals.escapes:
+            yield repr(text)[0], repr(text)[1:-1]
+
+    def _stops(self, quote: str) -> tuple[Stop, ...]:
+        """What must not stand in a string between such quotes."""
+        stops = tuple(stop for stop in self.string_stops if stop[-1])
+        return stops if self.literals.escapes else (*stops, (quote,))
 
     def name_string(self) -> Expr:
         """A string that can be a tool's name."""
