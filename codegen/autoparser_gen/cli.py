@@ -117,7 +117,8 @@ def _options_of_inputs(function: _Function) -> _Function:
     name=PROGRAM,
     context_settings=_SETTINGS,
     epilog="Exit status: 0 done, 1 --check found a difference or a file cannot be written, 2 usage,"
-    " 3 the chat template cannot be rendered or analysed, 4 verification failed.",
+    " or a fault in tools or schemas, 3 the chat template cannot be rendered or analysed,"
+    " 4 verification failed.",
 )
 @click.argument("chat_template", type=_path)
 @click.option(

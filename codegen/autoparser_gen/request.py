@@ -73,6 +73,11 @@ class Options:
             }
         )
 
+    def request_files(self) -> list[str]:
+        """The options that name files, as on the command line."""
+        files = {"--tools": self.tools, "--response-schema": self.response_schema}
+        return [f"{option} {file.name}" for option, file in files.items() if file is not None]
+
     @property
     def asked(self) -> Asked:
         """What they ask for, without the names of files."""

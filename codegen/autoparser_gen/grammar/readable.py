@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from autoparser_gen.errors import GrammarError
+from autoparser_gen.errors import RequestError
 from autoparser_gen.grammar.until import SPACES
 
 # What the generated parser takes for a name, a key and so on, by where it stands.
@@ -24,7 +24,7 @@ def is_readable(name: str, readable: re.Pattern[str], marker: str = "") -> bool:
 def require_readable(
     what: str, name: str, readable: re.Pattern[str], marker: str = "", written: str | None = None
 ) -> None:
-    """Raise GrammarError where a parser does not read the name of `what`, in the form that is `written`."""
+    """Raise RequestError where a parser does not read the name of `what`, in the form that is `written`."""
     text = name if written is None else written
     if is_readable(text, readable, marker):
         return
@@ -38,4 +38,4 @@ def require_readable(
         reason = "whitespace around a name is not part of it"
     else:
         reason = f"a name ends before {text[end]!r}"
-    raise GrammarError(f"{what} {name!r}: in this format {reason}. Rename it in the tools.")
+    raise RequestError(f"{what} {name!r}: in this format {reason}. Rename it in the tools.")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autoparser_gen.errors import GrammarError
+from autoparser_gen.errors import RequestError
 from autoparser_gen.grammar.schema import slug
 
 
@@ -22,10 +22,10 @@ class Tool:
 def read_tools(tools: Any) -> list[Tool]:
     """Tools from OpenAI's list; the object around each function may be missing.
 
-    Raises GrammarError where it is no such list, or a name occurs twice.
+    Raises RequestError where it is no such list, or a name occurs twice.
     """
     if not isinstance(tools, Sequence) or isinstance(tools, (str, bytes)):
-        raise GrammarError(
+        raise RequestError(
             'the tools are no list: give OpenAI\'s [{"type": "function", "function": {...}}, ...].'
         )
     found: dict[str, Tool] = {}
@@ -34,9 +34,9 @@ def read_tools(tools: Any) -> list[Tool]:
         function = entry.get("function", entry) if isinstance(entry, Mapping) else None
         name = function.get("name") if isinstance(function, Mapping) else None
         if not isinstance(function, Mapping) or not isinstance(name, str) or not name:
-            raise GrammarError(f"tool {at + 1} of the list has no function with a name.")
+            raise RequestError(f"tool {at + 1} of the list has no function with a name.")
         if name in found:
-            raise GrammarError(f"the tool {name!r} is in the list twice.")
+            raise RequestError(f"the tool {name!r} is in the list twice.")
         free = base = slug(name)
         number = 2
         while free in taken:
@@ -47,20 +47,20 @@ def read_tools(tools: Any) -> list[Tool]:
 
 
 def choose(tools: list[Tool] | None, tool_choice: str) -> list[Tool] | None:
-    """The tools that the choice leaves. Raises GrammarError where it names none of them."""
+    """The tools that the choice leaves. Raises RequestError where it names none of them."""
     if tool_choice in ("auto", "required"):
         return tools
     if tool_choice == "none":
         return []
     if tools is None:
-        raise GrammarError(
+        raise RequestError(
             f"the tool choice {tool_choice!r} is none of auto, required and none, and no tools are"
             " given that it could name."
         )
     chosen = [tool for tool in tools if tool.name == tool_choice]
     if not chosen:
         names = ", ".join(tool.name for tool in tools) or "none"
-        raise GrammarError(f"no tool is named {tool_choice!r}; the list has: {names}.")
+        raise RequestError(f"no tool is named {tool_choice!r}; the list has: {names}.")
     return chosen
 
 
