@@ -307,7 +307,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text(run: Runner, tmp_path: Path) -
     ("content", "choice", "message"),
     [
         ("[", "auto", "tools.json:1:2: not valid JSON"),
-        ("{}", "auto", "--tools tools.json: the tools are no list: give OpenAI's"),
+        ("{}", "auto", "--tools tools.json: the object has no list of tools"),
         ('[{"name": 1}]', "auto", "--tools tools.json: tool 1 of the list has no function"),
         (json.dumps(TOOLS), "fly", "no tool is named 'fly'; the list has: look"),
     ],

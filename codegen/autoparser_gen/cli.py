@@ -147,7 +147,11 @@ def _options_of_inputs(function: _Function) -> _Function:
 @click.option(
     "--html", type=_path, metavar="FILE", help="With --inspect: write it all to one page; - prints."
 )
-@click.option("--tools", type=_path, help="OpenAI tool list (JSON): grammars for these tools only.")
+@click.option(
+    "--tools",
+    type=_path,
+    help="Tools (OpenAI's list, or as Anthropic and MCP have them; JSON): grammars for these only.",
+)
 @click.option(
     "--tool-choice",
     default="auto",
@@ -269,7 +273,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def _options(given: dict[str, Any]) -> Options:
     from autoparser_gen import request
 
-    tools = given["tools"] and request.read_json("--tools", given["tools"])
+    tools = given["tools"] and request.read_tools_file(given["tools"])
     schema = given["response_schema"]
     request.check_tools(tools, given["tool_choice"])
     return request.Options(
@@ -277,7 +281,7 @@ def _options(given: dict[str, Any]) -> Options:
         tools=tools,
         tool_choice=given["tool_choice"],
         parallel=not given["no_parallel_tool_calls"],
-        response_schema=schema and request.read_json("--response-schema", schema),
+        response_schema=schema and request.read_schema_file(schema),
         thinking={None: None, "on": True, "off": False}[given["thinking"]],
         lazy=given["lazy"],
         portable=given["portable"],

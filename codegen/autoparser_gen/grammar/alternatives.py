@@ -49,6 +49,7 @@ _COMBINATIONS = ("$ref", "allOf", "anyOf", "oneOf", "type", "enum", "const")
 _ANNOTATIONS = (
     *("title", "description", "default", "examples", "example", "deprecated", "readOnly"),
     *("writeOnly", "$schema", "$id", "$comment", "$defs", "definitions", "$anchor"),
+    "discriminator",  # of OpenAPI: which property tells alternatives apart, as they say themselves
 )
 _KNOWN = frozenset(
     (*_COMBINATIONS, *_ANNOTATIONS, *(word for words in CONSTRAINTS.values() for word in words))
