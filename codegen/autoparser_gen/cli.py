@@ -166,9 +166,13 @@ def _options_of_inputs(function: _Function) -> _Function:
     help="The generation prompt that grammars start after [default: the chat template's own].",
 )
 @click.option("--lazy", is_flag=True, help="Grammars that start at their trigger.")
-@click.option("--portable", is_flag=True, help="Lark without look-around.")
 @click.option(
-    "--special-tokens", is_flag=True, help="Lark with special tokens as llguidance has them."
+    "--portable", is_flag=True, help="Lark without look-around, for llguidance and xgrammar."
+)
+@click.option(
+    "--special-tokens",
+    is_flag=True,
+    help="Portable, with markers that are special tokens as llguidance has them.",
 )
 @click.option(
     "--with-grammar",
