@@ -402,6 +402,18 @@ def test_faults_of_a_request_are_not_the_chat_templates(
     assert files_in(tmp_path) == ["tools.json"]
 
 
+def test_a_request_that_some_formats_of_a_folder_cannot_write(run: Runner, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for stem in ("qwen3", "qwen3_coder"):
+        text = HERMES.with_name(f"{stem}.jinja").read_text(encoding="utf-8")
+        (tmp_path / f"in/{stem}.jinja").write_text(text, encoding="utf-8")
+    (tmp_path / "tools.json").write_text(json.dumps(one_tool("look up")))
+    done = run("in", "-o", "out", "--tools", "tools.json", "--no-verify")
+    assert done.status == 2
+    assert "qwen3_coder.jinja with --tools tools.json: the tool 'look up'" in done.err
+    assert "1 of 2 chat templates failed; nothing was written." in done.err
+
+
 def test_a_fault_of_a_schema_names_its_file(run: Runner, tmp_path: Path) -> None:
     (tmp_path / "s.json").write_text('{"type": "text"}')
     done = run(HERMES, "-o", "x.gbnf", "--response-schema", "s.json")

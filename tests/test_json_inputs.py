@@ -104,6 +104,10 @@ FAULTS: dict[str, tuple[Any, str]] = {
     "an empty object": ({}, "has no list of tools, and is no tool: give OpenAI's [{"),
     "a schema": (SCHEMA, "has no list of tools, and is no tool: give OpenAI's [{"),
     "tools by name": ({"look": SCHEMA}, "has no list of tools, and is no tool: give OpenAI's [{"),
+    "objects around nothing": (
+        '{"tools": ' * 900 + "{}" + "}" * 900,
+        "has no list of tools, and is",
+    ),
     "a tool twice": (
         [WRAPPED, ANTHROPIC],
         "--tools given.json: the tool 'look' is in the list twice. Leave one out, or rename it.",

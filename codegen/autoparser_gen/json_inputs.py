@@ -50,10 +50,13 @@ def tool_list(value: Any) -> Any:
 
     Raises RequestError for tools that no model calls by this format.
     """
+    while isinstance(value, Mapping):
+        inner = (value[field] for field in _LIST_FIELDS if field in value)
+        held = next((item for item in inner if isinstance(item, (list, Mapping))), None)
+        if held is None:
+            break
+        value = held
     if isinstance(value, Mapping):
-        for field in _LIST_FIELDS:
-            if isinstance(value.get(field), (list, Mapping)):
-                return tool_list(value[field])
         if "name" not in value and "function" not in value:
             raise RequestError(
                 f"the object has no list of tools, and is no tool: give OpenAI's {TOOL_LIST}."
