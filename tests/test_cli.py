@@ -14,7 +14,7 @@ from commands import Runner
 
 from autoparser_gen import cli, pipeline, verify
 from autoparser_gen.analysis.model import Analysis
-from autoparser_gen.errors import VerificationError
+from autoparser_gen.errors import GrammarError, VerificationError
 from autoparser_gen.grammar import lower as grammar_lower
 
 HERMES = Path(__file__).parents[1] / "templates" / "hermes_2_pro.jinja"
@@ -307,7 +307,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text(run: Runner, tmp_path: Path) -
     ("content", "choice", "message"),
     [
         ("[", "auto", "tools.json:1:2: not valid JSON"),
-        ("{}", "auto", "--tools tools.json: the tools are no list: give OpenAI's"),
+        ("{}", "auto", "--tools tools.json: the object has no list of tools"),
         ('[{"name": 1}]', "auto", "--tools tools.json: tool 1 of the list has no function"),
         (json.dumps(TOOLS), "fly", "no tool is named 'fly'; the list has: look"),
     ],
@@ -318,6 +318,127 @@ def test_bad_tools(run: Runner, tmp_path: Path, content: str, choice: str, messa
     assert done.status == 2
     assert message in done.err
     assert files_in(tmp_path) == ["tools.json"]
+
+
+def one_tool(name: str = "look", properties: Any = None) -> list[Any]:
+    schema = {"type": "object", "properties": properties or {}}
+    return [{"type": "function", "function": {"name": name, "parameters": schema}}]
+
+
+# By what is at fault: the chat template, what is asked of it, the tools, and what is said.
+FAULTS_OF_REQUESTS: dict[str, tuple[str, list[str], Any, str]] = {
+    "no tool, but a call": (
+        "qwen3",
+        ["--tool-choice", "required"],
+        [],
+        "qwen3.jinja with --tools tools.json: a tool call is required, but there is no tool that"
+        " could be called. Give tools that the tool choice permits, or make the tool choice auto",
+    ),
+    "no calls, but a call": (
+        "gemma_2",
+        ["--tool-choice", "required"],
+        one_tool(),
+        "gemma_2.jinja with --tools tools.json: a tool call is required, but the chat template"
+        " renders none. Take another chat template",
+    ),
+    "no tool, but lazy": (
+        "qwen3",
+        ["--lazy", "--tool-choice", "none"],
+        one_tool(),
+        "a lazy grammar begins at a tool call, but there is no tool that could be called. Give tools"
+        " that the tool choice permits, or ask for a grammar that is not lazy.",
+    ),
+    "a tag without a tool": (
+        "qwen3",
+        ["-o", "x.structural_tag.json", "--tool-choice", "required", "--no-verify"],
+        [],
+        "there is no tool that could be called. Give tools",
+    ),
+    "no format for a tag": (
+        "qwen3_coder",
+        ["-o", "x.structural_tag.json"],
+        one_tool(),
+        "qwen3_coder.jinja: the format cannot be a structural tag: arguments are not written as one"
+        " JSON object. xgrammar reads its grammar instead: -o FILE.lark --portable.",
+    ),
+    "a name of a tool": (
+        "qwen3_coder",
+        [],
+        one_tool("look up"),
+        "qwen3_coder.jinja with --tools tools.json: the tool 'look up': in this format a name ends"
+        " before ' '. Rename it in the tools.",
+    ),
+    "a name of an argument": (
+        "lfm2_5",
+        [],
+        one_tool(properties={"a b": {}}),
+        "the argument of 'look' 'a b': in this format a name ends before ' '. Rename it",
+    ),
+    "a name in nested tags": (
+        "minimax_m3",
+        [],
+        one_tool(properties={"x": {"type": "object", "properties": {"a b": {}}}}),
+        "the key 'a b': in this format a name ends before ' '. Rename it",
+    ),
+    "a schema": (
+        "qwen3",
+        [],
+        one_tool(properties={"x": {"minLength": "5"}}),
+        "qwen3.jinja with --tools tools.json: schema of look: minLength must be",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FAULTS_OF_REQUESTS)
+def test_faults_of_a_request_are_not_the_chat_templates(
+    run: Runner, tmp_path: Path, case: str
+) -> None:
+    stem, words, tools, message = FAULTS_OF_REQUESTS[case]
+    (tmp_path / "tools.json").write_text(json.dumps(tools))
+    output = [] if "-o" in words else ["-o", "x.gbnf"]
+    done = run(HERMES.with_name(f"{stem}.jinja"), *output, *words, "--tools", "tools.json")
+    assert message in done.err
+    assert (done.status, done.err.count("\n")) == (2, 1)
+    assert files_in(tmp_path) == ["tools.json"]
+
+
+def test_a_request_that_some_formats_of_a_folder_cannot_write(run: Runner, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for stem in ("qwen3", "qwen3_coder"):
+        text = HERMES.with_name(f"{stem}.jinja").read_text(encoding="utf-8")
+        (tmp_path / f"in/{stem}.jinja").write_text(text, encoding="utf-8")
+    (tmp_path / "tools.json").write_text(json.dumps(one_tool("look up")))
+    done = run("in", "-o", "out", "--tools", "tools.json", "--no-verify")
+    assert done.status == 2
+    assert "qwen3_coder.jinja with --tools tools.json: the tool 'look up'" in done.err
+    assert "1 of 2 chat templates failed; nothing was written." in done.err
+
+
+def test_a_fault_of_a_schema_names_its_file(run: Runner, tmp_path: Path) -> None:
+    (tmp_path / "s.json").write_text('{"type": "text"}')
+    done = run(HERMES, "-o", "x.gbnf", "--response-schema", "s.json")
+    assert done.status == 2
+    assert "hermes_2_pro.jinja with --response-schema s.json: schema of content-value:" in done.err
+    assert "'text' is no type of JSON Schema. Its types are " in done.err
+
+
+def test_a_format_that_makes_no_sound_grammar_is_not_the_requests_fault(
+    run: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(grammar: object) -> None:
+        raise GrammarError("rule 'x' repeats something.")
+
+    monkeypatch.setattr(grammar_lower, "check", refuse)
+    done = run(HERMES, "-o", "x.gbnf")
+    assert done.status == 3
+    assert "hermes_2_pro.jinja: rule 'x' repeats something. --inspect shows" in done.err
+
+
+def test_tools_that_no_grammar_is_for(run: Runner, tmp_path: Path) -> None:
+    (tmp_path / "tools.json").write_text(json.dumps(TOOLS))
+    done = run(HERMES.with_name("gemma_2.jinja"), "-o", "x.gbnf", "--tools", "tools.json")
+    assert done.status == 0
+    assert "warning: the chat template renders no calls, so the tools change nothing" in done.err
 
 
 def test_tools_without_the_object_around_them(run: Runner, tmp_path: Path) -> None:

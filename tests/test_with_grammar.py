@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import subprocess
 import sys
 import types
@@ -181,6 +182,15 @@ def test_carried_code_is_the_same_in_every_module() -> None:
     assert len(blocks) > 20
     assert all("autoparser_gen" not in block for block in blocks)
     assert all(block in text for block in blocks for text in texts)
+
+
+def test_the_page_says_how_many_lines_that_is() -> None:
+    blocks = carried_for("autoparser_gen.emit.skeletons.grammars").blocks()
+    count = sum(block.count("\n") + 3 for block in blocks)  # with the empty lines between them
+    [said] = re.findall(
+        r"about ([\d,]+) lines in blocks", (ROOT / "docs/with_grammar.md").read_text()
+    )
+    assert abs(int(said.replace(",", "")) - count) < count / 10
 
 
 def test_names_given_twice_are_found() -> None:

@@ -117,7 +117,8 @@ def _options_of_inputs(function: _Function) -> _Function:
     name=PROGRAM,
     context_settings=_SETTINGS,
     epilog="Exit status: 0 done, 1 --check found a difference or a file cannot be written, 2 usage,"
-    " 3 the chat template cannot be rendered or analysed, 4 verification failed.",
+    " or a fault in tools or schemas, 3 the chat template cannot be rendered or analysed,"
+    " 4 verification failed.",
 )
 @click.argument("chat_template", type=_path)
 @click.option(
@@ -146,7 +147,11 @@ def _options_of_inputs(function: _Function) -> _Function:
 @click.option(
     "--html", type=_path, metavar="FILE", help="With --inspect: write it all to one page; - prints."
 )
-@click.option("--tools", type=_path, help="OpenAI tool list (JSON): grammars for these tools only.")
+@click.option(
+    "--tools",
+    type=_path,
+    help="Tools (OpenAI's list, or as Anthropic and MCP have them; JSON): grammars for these only.",
+)
 @click.option(
     "--tool-choice",
     default="auto",
@@ -161,9 +166,13 @@ def _options_of_inputs(function: _Function) -> _Function:
     help="The generation prompt that grammars start after [default: the chat template's own].",
 )
 @click.option("--lazy", is_flag=True, help="Grammars that start at their trigger.")
-@click.option("--portable", is_flag=True, help="Lark without look-around.")
 @click.option(
-    "--special-tokens", is_flag=True, help="Lark with special tokens as llguidance has them."
+    "--portable", is_flag=True, help="Lark without look-around, for llguidance and xgrammar."
+)
+@click.option(
+    "--special-tokens",
+    is_flag=True,
+    help="Portable, with markers that are special tokens as llguidance has them.",
 )
 @click.option(
     "--with-grammar",
@@ -268,7 +277,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def _options(given: dict[str, Any]) -> Options:
     from autoparser_gen import request
 
-    tools = given["tools"] and request.read_json("--tools", given["tools"])
+    tools = given["tools"] and request.read_tools_file(given["tools"])
     schema = given["response_schema"]
     request.check_tools(tools, given["tool_choice"])
     return request.Options(
@@ -276,7 +285,7 @@ def _options(given: dict[str, Any]) -> Options:
         tools=tools,
         tool_choice=given["tool_choice"],
         parallel=not given["no_parallel_tool_calls"],
-        response_schema=schema and request.read_json("--response-schema", schema),
+        response_schema=schema and request.read_schema_file(schema),
         thinking={None: None, "on": True, "off": False}[given["thinking"]],
         lazy=given["lazy"],
         portable=given["portable"],

@@ -37,7 +37,10 @@ class GrammarError(AutoparserError):
 
 
 class RequestError(GrammarError):
-    """The tools or schemas of a request are at fault, or what is asked for beside them."""
+    """The tools or schemas of a request are at fault, or what is asked for beside them.
+
+    What the format of a chat template cannot be made into is among that: the chat template is right.
+    """
 
     exit_code = 2
 

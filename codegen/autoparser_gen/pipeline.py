@@ -11,7 +11,13 @@ from pathlib import Path
 from autoparser_gen import chat_template, containers, verify
 from autoparser_gen.analysis import analyze
 from autoparser_gen.analysis.model import FORMAT_VERSION, Analysis
-from autoparser_gen.errors import AutoparserError, FolderError, InternalError
+from autoparser_gen.errors import (
+    AutoparserError,
+    FolderError,
+    GrammarError,
+    InternalError,
+    RequestError,
+)
 from autoparser_gen.grammar.ir import ResponseGrammar
 from autoparser_gen.grammar.lower import lower
 from autoparser_gen.header import header
@@ -95,8 +101,20 @@ def find_format(source: Path, options: Options) -> Format:
 
 
 def lower_for(analysis: Analysis, options: Options) -> ResponseGrammar:
-    """The response's grammar as the options shape it."""
-    return lower(analysis, **vars(options.asked))
+    """The response's grammar as the options shape it.
+
+    Raises GrammarError, with the chat template and the files that may be at fault.
+    """
+    try:
+        return lower(analysis, **vars(options.asked))
+    except RequestError as error:
+        files = " ".join(options.request_files())
+        where = f"{analysis.source} with {files}" if files else analysis.source
+        raise RequestError(f"{where}: {error}") from error
+    except GrammarError as error:
+        raise GrammarError(
+            f"{analysis.source}: {error} --inspect shows the markers that were found."
+        ) from error
 
 
 def verify_files(

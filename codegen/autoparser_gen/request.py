@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import keyword
 import re
 import sys
@@ -11,8 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from autoparser_gen import json_inputs
 from autoparser_gen.containers import MODEL_FILES, STANDARD_INPUT, is_model_folder
-from autoparser_gen.errors import GrammarError, UsageError
+from autoparser_gen.errors import RequestError, UsageError
 from autoparser_gen.grammar.request import choose, read_tools
 from autoparser_gen.header import option_words, request_options
 from autoparser_gen.limits import DEFAULT_LIMITS, Limits
@@ -72,6 +72,11 @@ class Options:
                 "--special-tokens": self.special_tokens,
             }
         )
+
+    def request_files(self) -> list[str]:
+        """The options that name files, as on the command line."""
+        files = {"--tools": self.tools, "--response-schema": self.response_schema}
+        return [f"{option} {file.name}" for option, file in files.items() if file is not None]
 
     @property
     def asked(self) -> Asked:
@@ -247,23 +252,22 @@ def stem_of(source: Path) -> str:
     return re.sub(r"[^a-z0-9]+", "_", source.stem.lower())
 
 
-def read_json(option: str, path: Path) -> JsonFile:
-    """A JSON file that an option names.
-
-    Raises UsageError with the place where it is no JSON.
-    """
+def read_tools_file(path: Path) -> JsonFile:
+    """The tools of a file, as OpenAI's list. Raises UsageError where it holds none."""
+    value = json_inputs.read_json("--tools", path, lines=True)
     try:
-        return JsonFile(path.name, json.loads(path.read_bytes()))
-    except OSError as error:
-        raise UsageError(f"{option} {path}: cannot be read: {error.strerror}.") from error
-    except RecursionError as error:
-        raise UsageError(f"{option} {path}: nested too deeply.") from error
-    except json.JSONDecodeError as error:
-        raise UsageError(
-            f"{option} {path}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}."
-        ) from error
-    except ValueError as error:
-        raise UsageError(f"{option} {path}: not a JSON text: {error}.") from error
+        return JsonFile(path.name, json_inputs.tool_list(value))
+    except RequestError as error:
+        raise UsageError(f"--tools {path.name}: {error}") from error
+
+
+def read_schema_file(path: Path) -> JsonFile:
+    """The schema of a file. Raises UsageError where it holds none."""
+    value = json_inputs.read_json("--response-schema", path)
+    try:
+        return JsonFile(path.name, json_inputs.schema(value))
+    except RequestError as error:
+        raise UsageError(f"--response-schema {path.name}: {error}") from error
 
 
 def check_tools(tools: JsonFile | None, tool_choice: str) -> None:
@@ -272,11 +276,11 @@ def check_tools(tools: JsonFile | None, tool_choice: str) -> None:
     if tools is not None:
         try:
             given = read_tools(tools.value)
-        except GrammarError as error:
+        except RequestError as error:
             raise UsageError(f"--tools {tools.name}: {error}") from error
     try:
         choose(given, tool_choice)
-    except GrammarError as error:
+    except RequestError as error:
         raise UsageError(f"--tool-choice {tool_choice}: {error}") from error
 
 

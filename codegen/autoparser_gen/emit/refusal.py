@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from autoparser_gen.errors import GrammarError
+from autoparser_gen.errors import RequestError
 
 
 def refuse(source: str, what: str, reasons: Mapping[str, bool], instead: str) -> None:
-    """Raise GrammarError with the first reason that holds; `instead` says what serves."""
+    """Raise RequestError with the first reason that holds; `instead` says what serves."""
     for reason, holds in reasons.items():
         if holds:
-            raise GrammarError(f"{source}: the format cannot be a {what}: {reason}. {instead}")
+            raise RequestError(f"{source}: the format cannot be a {what}: {reason}. {instead}")

@@ -29,7 +29,7 @@ Field = dict[str, Any]  # JSON
 def emit(analysis: Analysis) -> str:
     """The text of a `.response_template.json` file: a piece of a `tokenizer_config.json`.
 
-    Raises GrammarError, with the reason, where the format cannot be expressed.
+    Raises RequestError, with the reason, where the format cannot be expressed.
     """
     _require_expressible(analysis)
     fields: dict[str, Field] = {}
@@ -49,7 +49,7 @@ def emit(analysis: Analysis) -> str:
 
 
 def _require_expressible(analysis: Analysis) -> None:
-    """Raises GrammarError, with the reason, where regions of text cannot say it all."""
+    """Raises RequestError, with the reason, where regions of text cannot say it all."""
     tools, reasoning = analysis.tools, analysis.reasoning
     form, arguments = tools.format, tools.arguments
     calls = form.mode is not ToolMode.NONE

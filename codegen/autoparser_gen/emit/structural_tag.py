@@ -11,7 +11,7 @@ from typing import Any
 from autoparser_gen.analysis.as_json import json_text, triggers
 from autoparser_gen.analysis.model import Analysis, CallIdPosition, ReasoningMode, ToolMode
 from autoparser_gen.emit.refusal import refuse
-from autoparser_gen.errors import GrammarError
+from autoparser_gen.errors import GrammarError, RequestError
 from autoparser_gen.grammar.lower import prompt_state
 from autoparser_gen.grammar.markup import core, has_messages
 from autoparser_gen.grammar.request import Tool, choose, read_tools
@@ -25,15 +25,18 @@ def emit(
 ) -> str:
     """The text of a `.structural_tag.json` file; the arguments are those of `lower`.
 
-    Raises GrammarError where the format cannot be expressed, or without tools.
+    Raises RequestError where the format cannot be expressed, or without tools.
     """
     if tools is None:
-        raise GrammarError("a structural tag is for the tools of a request: give --tools.")
+        raise RequestError("a structural tag is for the tools of a request: give --tools.")
     opener = _require_expressible(analysis)
     chosen = choose(read_tools(tools), tool_choice) or []
     required = tool_choice not in ("auto", "none")
     if required and not chosen:
-        raise GrammarError("a tool call is required, but there is no tool that could be called.")
+        raise RequestError(
+            "a tool call is required, but there is no tool that could be called. Give tools, or make"
+            " the tool choice auto or none."
+        )
     if chosen:
         several = parallel and analysis.capabilities.supports_parallel_tool_calls
         free = _with_calls(analysis, opener, chosen, required=required, parallel=several)
@@ -46,7 +49,7 @@ def emit(
 
 
 def _require_expressible(analysis: Analysis) -> str:
-    """The marker that begins a call. Raises GrammarError, with the reason, where there is none."""
+    """The marker that begins a call. Raises RequestError, with the reason, where there is none."""
     tools = analysis.tools
     form = tools.format
     found = triggers(analysis)
@@ -94,7 +97,10 @@ def _with_calls(
     joints = analysis.joints
     before = joints.get("content_to_call") or joints.get("prompt_to_call", "")
     if opener not in before or "call_to_end" not in joints:
-        raise GrammarError(f"{analysis.source}: no turn shows what stands around a call.")
+        raise GrammarError(
+            f"{analysis.source}: no turn shows what stands around a call, which a structural tag"
+            " repeats. --inspect shows the turns."
+        )
     before = before[before.index(opener) :]
     turn_end = analysis.end_of_turn_after_calls or analysis.end_of_turn
     after, space = _after_calls(joints["call_to_end"], core(turn_end))

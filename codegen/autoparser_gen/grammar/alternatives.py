@@ -50,6 +50,7 @@ _COMBINATIONS = ("$ref", "allOf", "anyOf", "oneOf", "type", "enum", "const")
 _ANNOTATIONS = (
     *("title", "description", "default", "examples", "example", "deprecated", "readOnly"),
     *("writeOnly", "$schema", "$id", "$comment", "$defs", "definitions", "$anchor"),
+    "discriminator",  # of OpenAPI: which property tells alternatives apart, as they say themselves
 )
 _KNOWN = frozenset(
     (*_COMBINATIONS, *_ANNOTATIONS, *(word for words in CONSTRAINTS.values() for word in words))
@@ -187,7 +188,10 @@ class Alternatives:
         named = [types] if isinstance(types, str) else types
         for kind in named or ():
             if kind not in CONSTRAINTS:
-                raise RequestError(f"schema of {name}: {kind!r} is no type of JSON Schema.")
+                raise RequestError(
+                    f"schema of {name}: {kind!r} is no type of JSON Schema. Its types are"
+                    f" {', '.join(CONSTRAINTS)}."
+                )
         found = [
             Branch(kind, constraints, loose=named is None and not constraints)
             for kind in (_TYPES if named is None else named)
@@ -209,7 +213,7 @@ class Alternatives:
             if pointer in seen:
                 raise RequestError(
                     f"schema of {name}: {pointer} refers to itself without end, with no property"
-                    " or item in between."
+                    " or item in between. Define what it refers to."
                 )
             seen = (*seen, pointer)
             target = self._target(pointer, name)

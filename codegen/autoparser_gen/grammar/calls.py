@@ -67,7 +67,7 @@ class CallRules:
     ) -> None:
         """`tools` None is any tool; `parallel` allows more than one call.
 
-        Raises GrammarError for a tool whose name no parser would read.
+        Raises RequestError for a tool whose name no parser would read.
         """
         self.builder = builder
         self.analysis = analysis

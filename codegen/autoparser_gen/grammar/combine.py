@@ -38,7 +38,9 @@ def resolve(reference: Any, document: Any, name: str) -> Any:
         elif isinstance(target, Mapping) and part in target:
             target = target[part]
         else:
-            raise RequestError(f"schema of {name}: {reference!r} leads nowhere in the document.")
+            raise RequestError(
+                f"schema of {name}: {reference!r} leads nowhere in the document. Define it there."
+            )
     return target
 
 

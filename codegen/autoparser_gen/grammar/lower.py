@@ -7,7 +7,7 @@ from typing import Any
 
 from autoparser_gen.analysis.as_json import triggers
 from autoparser_gen.analysis.model import Analysis, ContentMode, ReasoningMode, ToolMode
-from autoparser_gen.errors import GrammarError
+from autoparser_gen.errors import RequestError
 from autoparser_gen.grammar.calls import AfterCalls, CallRules
 from autoparser_gen.grammar.check import check
 from autoparser_gen.grammar.ir import (
@@ -60,11 +60,14 @@ def lower(
     None is the chat template's default) and ends before the end of turn. `tools` is OpenAI's list;
     None permits any name and any arguments. `tool_choice` is auto, required, none or a tool's
     name. With a `response_schema` content is JSON. With `lazy` it begins at the first tool call.
-    Raises GrammarError where no sound grammar follows from the analysis or the schemas.
+    Raises RequestError where the tools, the schemas or the choices are at fault, and GrammarError
+    where no sound grammar follows from the analysis.
     """
     builder = Builder(whitespace_of(analysis))
     chosen = choose(None if tools is None else read_tools(tools), tool_choice)
     response = _Response(builder, analysis, chosen, parallel, response_schema)
+    if chosen and not response.renders_calls:
+        builder.warn("the chat template renders no calls, so the tools change nothing.")
     if lazy:
         body: Expr = response.calls(lazy=True)
         if not triggers(analysis):
@@ -115,8 +118,9 @@ class _Response:
     def whole(self, thinking: bool | None, *, calls_required: bool) -> Expr:
         """Reasoning, content and calls."""
         if calls_required and not self.has_calls:
-            raise GrammarError(
-                "a tool call is required, but there is no tool that could be called."
+            raise RequestError(
+                f"a tool call is required, but {self._why_no_calls()}, or make the tool choice auto or"
+                " none."
             )
         if has_messages(self.analysis):
             return self._messages().whole(calls_required=calls_required)
@@ -134,10 +138,19 @@ class _Response:
     def calls(self, *, lazy: bool = False) -> Ref:
         """The calls alone; from the trigger on, if `lazy`."""
         if not self.has_calls:
-            raise GrammarError("there is no tool that could be called.")
+            raise RequestError(
+                f"a lazy grammar begins at a tool call, but {self._why_no_calls()}, or ask for a"
+                " grammar that is not lazy."
+            )
         if has_messages(self.analysis):
             return self._messages().calls(lazy=lazy)
         return self.call_rules.rule(self._after_calls())
+
+    def _why_no_calls(self) -> str:
+        """Why there is no tool that could be called, and the first half of what to do."""
+        if not self.renders_calls:
+            return "the chat template renders none. Take another chat template"
+        return "there is no tool that could be called. Give tools that the tool choice permits"
 
     def _required_calls(self) -> Expr:
         """Calls, behind content's empty block where history shows one."""

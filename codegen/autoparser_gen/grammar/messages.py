@@ -6,7 +6,7 @@ import re
 
 from autoparser_gen.analysis.conventions import CONSTRAIN
 from autoparser_gen.analysis.model import Analysis, Headers
-from autoparser_gen.errors import GrammarError
+from autoparser_gen.errors import RequestError
 from autoparser_gen.grammar.calls import CallRules
 from autoparser_gen.grammar.ir import EMPTY, Builder, Expr, Lit, Ref, alt, many, opt, seq, text
 from autoparser_gen.grammar.markup import (
@@ -61,8 +61,9 @@ class Messages:
         rules = self.call_rules
         assert rules is not None
         if lazy and self.headers.content_has_no_word:
-            raise GrammarError(
-                "no marker begins the first call, so that nothing triggers a grammar."
+            raise RequestError(
+                "no marker begins the first call in this format, so that nothing triggers a lazy"
+                " grammar. Ask for one that is not lazy."
             )
         call = self._call(rules) if rules.parallel or not lazy else EMPTY
         more = many(seq(self._next(), call)) if rules.parallel else EMPTY

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from autoparser_gen.errors import GrammarError, RequestError, shown
+from autoparser_gen.errors import RequestError, shown
 from autoparser_gen.grammar.ir import Stop, show_stop
 from autoparser_gen.grammar.until import SPACES, automaton_of
 
@@ -26,7 +26,7 @@ def is_readable(name: str, readable: re.Pattern[str], marker: str = "") -> bool:
 def require_readable(
     what: str, name: str, readable: re.Pattern[str], marker: str = "", written: str | None = None
 ) -> None:
-    """Raise GrammarError where a parser does not read the name of `what`, in the form that is `written`."""
+    """Raise RequestError where a parser does not read the name of `what`, in the form that is `written`."""
     text = name if written is None else written
     if is_readable(text, readable, marker):
         return
@@ -40,7 +40,7 @@ def require_readable(
         reason = "whitespace around a name is not part of it"
     else:
         reason = f"a name ends before {text[end]!r}"
-    raise GrammarError(f"{what} {name!r}: in this format {reason}. Rename it in the tools.")
+    raise RequestError(f"{what} {name!r}: in this format {reason}. Rename it in the tools.")
 
 
 def end_inside(text: str, stops: Sequence[Stop], closer: str) -> Stop | None:

@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autoparser_gen.errors import GrammarError
+from autoparser_gen.errors import RequestError, shown
 from autoparser_gen.grammar.schema import slug
+
+# What OpenAI's list looks like, for messages.
+TOOL_LIST = '[{"type": "function", "function": {"name": ..., "parameters": {...}}}, ...]'
 
 
 @dataclass(frozen=True)
@@ -22,21 +25,23 @@ class Tool:
 def read_tools(tools: Any) -> list[Tool]:
     """Tools from OpenAI's list; the object around each function may be missing.
 
-    Raises GrammarError where it is no such list, or a name occurs twice.
+    Raises RequestError where it is no such list, or a name occurs twice.
     """
     if not isinstance(tools, Sequence) or isinstance(tools, (str, bytes)):
-        raise GrammarError(
-            'the tools are no list: give OpenAI\'s [{"type": "function", "function": {...}}, ...].'
-        )
+        raise RequestError(f"the tools are no list: give OpenAI's {TOOL_LIST}.")
     found: dict[str, Tool] = {}
     taken: set[str] = set()
     for at, entry in enumerate(tools):
         function = entry.get("function", entry) if isinstance(entry, Mapping) else None
         name = function.get("name") if isinstance(function, Mapping) else None
         if not isinstance(function, Mapping) or not isinstance(name, str) or not name:
-            raise GrammarError(f"tool {at + 1} of the list has no function with a name.")
+            raise RequestError(
+                f"tool {at + 1} of the list has no function with a name: give OpenAI's {TOOL_LIST}."
+            )
         if name in found:
-            raise GrammarError(f"the tool {name!r} is in the list twice.")
+            raise RequestError(
+                f"the tool {name!r} is in the list twice. Leave one out, or rename it."
+            )
         free = base = slug(name)
         number = 2
         while free in taken:
@@ -47,27 +52,38 @@ def read_tools(tools: Any) -> list[Tool]:
 
 
 def choose(tools: list[Tool] | None, tool_choice: str) -> list[Tool] | None:
-    """The tools that the choice leaves. Raises GrammarError where it names none of them."""
+    """The tools that the choice leaves. Raises RequestError where it names none of them."""
     if tool_choice in ("auto", "required"):
         return tools
     if tool_choice == "none":
         return []
     if tools is None:
-        raise GrammarError(
+        raise RequestError(
             f"the tool choice {tool_choice!r} is none of auto, required and none, and no tools are"
             " given that it could name."
         )
     chosen = [tool for tool in tools if tool.name == tool_choice]
     if not chosen:
         names = ", ".join(tool.name for tool in tools) or "none"
-        raise GrammarError(f"no tool is named {tool_choice!r}; the list has: {names}.")
+        raise RequestError(f"no tool is named {tool_choice!r}; the list has: {names}.")
     return chosen
 
 
 def _arguments_schema(function: Mapping[str, Any]) -> Any:
     """The schema of a tool's arguments; without one, or without properties, there are none."""
-    schema = function.get("parameters")
-    if not isinstance(schema, Mapping) or not schema:
+    schema, name = function.get("parameters"), function["name"]
+    for field in ("input_schema", "inputSchema"):
+        if field in function and schema is None:
+            raise RequestError(
+                f"the tool {name!r} has its schema under {field}; in OpenAI's list it is under"
+                " parameters. Rename the field."
+            )
+    if schema is not None and not isinstance(schema, Mapping):
+        raise RequestError(
+            f"the parameters of the tool {name!r} are {shown(schema, 200)}, which is no object. Give"
+            " a JSON Schema of the type object, or leave them out."
+        )
+    if not schema:
         return {"type": "object", "additionalProperties": False}
     if schema.get("properties") == {} and "additionalProperties" not in schema:
         return {**schema, "additionalProperties": False}

@@ -34,7 +34,10 @@ def _checked(schema: Any, pointer: str, name: str) -> Iterator[tuple[str, Any]]:
     if isinstance(schema, bool):
         return
     if not isinstance(schema, Mapping):
-        raise RequestError(f"schema of {name}: {shown(schema, 200)} at {pointer} is no schema.")
+        raise RequestError(
+            f"schema of {name}: {shown(schema, 200)} at {pointer} is no schema. Give an object, true"
+            " or false."
+        )
     for word, value in schema.items():
         what, fits = SHAPES.get(word, ANYTHING)
         if not fits(value):
@@ -70,7 +73,9 @@ def _require_finite(value: Any, pointer: str, name: str) -> None:
             continue
         seen.add(id(item))
         if isinstance(item, float) and not isfinite(item):
-            raise RequestError(f"schema of {name}: {item} at {at} is no number of JSON.")
+            raise RequestError(
+                f"schema of {name}: {item} at {at} is no number of JSON. Leave it out."
+            )
         if isinstance(item, Mapping):
             left += [(f"{at}/{_escaped(str(key))}", inner) for key, inner in item.items()]
         elif isinstance(item, (list, tuple)):
