@@ -206,6 +206,24 @@ def test_the_portable_form_grows_with_the_number_of_tools() -> None:
     assert len(many) < 3 * len(few)
 
 
+def test_the_portable_form_is_linear_in_tools_with_arguments_of_their_own() -> None:
+    """What follows an argument's text is its tool's further arguments, or a call of any tool."""
+    few, many = (
+        [tool(n, {f"{key}_{n}": {"type": "string"} for key in "ab"}) for n in range(count)]
+        for count in (10, 40)
+    )
+    analysis = formats.PYTHON_LIST
+    texts = [
+        lark_printer.emit(analysis, lower(analysis, tools=tools), [], portable=True)
+        for tools in (few, many)
+    ]
+    for text, tools in zip(texts, (few, many), strict=True):
+        choices = [line for line in text.splitlines() if line.count("ARGUMENT_TEXT_TO_TOOL") > 1]
+        assert len(choices) == 1
+        assert choices[0].count("ARGUMENT_TEXT_TO_TOOL") == len(tools)
+    assert len(texts[1]) < 4.2 * len(texts[0])
+
+
 def test_the_portable_form_has_one_choice_of_calls() -> None:
     """The first call, behind content, and those behind it go on alike."""
     tools = [tool(n, {"text": {"type": "string"}}) for n in range(3)]

@@ -199,6 +199,18 @@ def _matched(pattern: re.Pattern[str], text: str) -> str:
     return found[0] if found else ""
 
 
+def test_what_choices_end_with_is_written_once() -> None:
+    pattern = regex(until.thru_regex([("<ab",)], ("<ab",)), {})
+    assert pattern == "[^<]*<<*(?:(?:(?:a[^<b]|[^<a])[^<]*|a)<<*)*ab"
+
+
+def test_automata_of_many_texts_are_kept() -> None:
+    """Each argument may have a text of its own, and every file that is printed asks for it."""
+    stops = [((f"</{number}>",),) for number in range(300)]
+    automata = [until.automaton_of(each) for each in stops]
+    assert all(until.automaton_of(each) is one for each, one in zip(stops, automata, strict=True))
+
+
 def test_stops_that_share_their_beginnings_are_short() -> None:
     """States of a chain of markers are entered from many others: the order of elimination decides."""
     marks = ("</arg_value>", "<arg_key>", "</tool_call>", "<tool_call>", "</tool_calls>")

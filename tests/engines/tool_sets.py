@@ -216,7 +216,7 @@ TOOL_SETS = {
                 "pick",
                 {
                     "level": {"anyOf": [INTEGER, {"enum": ["auto", "none"]}]},
-                    "list": {"type": ["array", "null"], "items": STRING},
+                    "list": {"type": ["array", "null"], "items": INTEGER},
                     "tree": {"$ref": "#/$defs/tree"},
                 },
                 **{
@@ -230,14 +230,14 @@ TOOL_SETS = {
         ],
         (
             ("pick", {"level": 3, "list": None, "tree": 5}),
-            ("pick", {"level": "auto", "list": ["a"]}),
+            ("pick", {"level": "auto", "list": [1, 2]}),
             ("pick", {"tree": [1, [2, []]]}),
         ),
         (
             ("pick", {"level": "most"}),
             ("pick", {"level": 2.5}),
             ("pick", {"list": {"a": 1}}),
-            ("pick", {"list": [1]}),
+            ("pick", {"list": ["one"]}),
             ("pick", {"tree": "x"}),
             ("pick", {"tree": [1, ["x"]]}),
         ),

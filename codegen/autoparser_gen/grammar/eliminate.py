@@ -2,15 +2,17 @@
 
 What is read on the way through a state that goes becomes part of what is read between its
 neighbours. Which state goes first decides how much has to be written several times: always the one
-that adds the least. Of two ways to the same state, the one through the state that goes is written
-first: where both match, it is the longer one. Letters are factored out, single classes and the
-empty text come last. So Python's `re`, which takes the first alternative that matches, takes the
-longest.
+that adds the least. In the end, what choices in a row end with is written once, behind them.
+
+Of two ways to the same state, the one through the state that goes is written first: where both
+match, it is the longer one. Letters are factored out, single classes and the empty text come last.
+So Python's `re`, which takes the first alternative that matches, takes the longest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 
 from autoparser_gen.grammar.ir import EMPTY, Alt, CharClass, Expr, Rep, Seq, items_of
 
@@ -24,7 +26,7 @@ def eliminate(rows: Mapping[int, Mapping[int, Expr]]) -> Expr:
     paths = _Paths(rows)
     while paths.added:
         paths.eliminate(min(paths.added, key=lambda state: (paths.added[state], -state)))
-    return _shallow(paths.rows[BEGIN][END])
+    return _shallow(_ends_once(paths.rows[BEGIN][END]))
 
 
 class _Paths:
@@ -76,6 +78,36 @@ class _Paths:
 def _size(expr: Expr) -> int:
     """About how many characters an expression of one character takes."""
     return 2 + len(expr.ranges) if isinstance(expr, CharClass) else 1
+
+
+def _ends_once(expr: Expr) -> Expr:
+    """The same with what several choices in a row end with behind them, as `(a|b)c` for `ac|bc`."""
+    if isinstance(expr, Rep):
+        return Rep(_ends_once(expr.item), expr.low, expr.high)
+    if isinstance(expr, Seq):
+        return _sequence(tuple(part for item in expr.items for part in items_of(_ends_once(item))))
+    if not isinstance(expr, Alt):
+        return expr
+    choices = [items_of(_ends_once(item)) for item in expr.items]
+    runs = [list(run) for _, run in groupby(choices, key=lambda parts: parts[-1:])]
+    joined = [_joined_at_end(run) if len(run) > 1 else _sequence(run[0]) for run in runs]
+    return joined[0] if len(joined) == 1 else Alt(tuple(joined))
+
+
+def _joined_at_end(choices: list[tuple[Expr, ...]]) -> Expr:
+    """One of several sequences, with the end that they have in common behind the choice.
+
+    A choice of nothing comes last in what is printed, and is tried last: it has to be last.
+    """
+    count = next(
+        count
+        for count in range(min(map(len, choices)), -1, -1)
+        if len({parts[len(parts) - count :] for parts in choices}) == 1
+    )
+    if any(len(parts) == count for parts in choices[:-1]):
+        count -= 1
+    heads = tuple(_sequence(parts[: len(parts) - count]) for parts in choices)
+    return _concat(Alt(heads), _sequence(choices[0][len(choices[0]) - count :]))
 
 
 # llguidance takes 250 levels, and counts a group with a choice of sequences in it as several.

@@ -9,7 +9,7 @@ text again, so rules that leave off inside a text turn into right-recursive ones
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from autoparser_gen.errors import GrammarError
@@ -19,7 +19,6 @@ from autoparser_gen.grammar.ir import (
     Builder,
     Expr,
     Lit,
-    Piece,
     Ref,
     Rep,
     ResponseGrammar,
@@ -27,7 +26,6 @@ from autoparser_gen.grammar.ir import (
     Seq,
     Stop,
     Text,
-    Thru,
     Word,
     alt,
     items_of,
@@ -38,10 +36,17 @@ from autoparser_gen.grammar.ir import (
     references,
     replaced,
     seq,
-    walk,
 )
 from autoparser_gen.grammar.schema import slug
-from autoparser_gen.grammar.words import contains
+from autoparser_gen.grammar.stops import (
+    begins,
+    leads_to,
+    marker_of,
+    name_of_ending,
+    read_piece,
+    stops_inside,
+    through,
+)
 
 
 def fuse(grammar: ResponseGrammar, special: Collection[str] = ()) -> ResponseGrammar:
@@ -94,12 +99,18 @@ class _Fuser:
         self.closed: dict[str, bool] = {}  # rules that hold no text, or all that ends it too
         self.names: dict[Expr, str] = {}  # of the rules for what follows a fused token
         self.with_rest: set[str] = set()  # the names of rules for others with what follows them
+        self.never_chosen: set[Expr] = set()  # what cannot be converted by itself
         self.ends: dict[tuple[str, Expr], Expr] = {}  # by text and what follows it
+        self.endings: dict[tuple[str, Expr], Sequence[_Ending]] = {}  # by the same
+        # Rules with a name, whose bodies are still to be made: one after the other, since what
+        # follows the calls of one tool is those of all others, however many there are.
+        self.pending: list[tuple[str, tuple[Expr, ...]]] = []
 
     def run(self) -> ResponseGrammar:
         """The fused grammar."""
         start = self.grammar.start
         body = self.convert(self.grammar[start].body)
+        self._define_pending()
         self.builder.rules[start] = Rule(start, body)
         for name, rule in self.builder.rules.items():
             body = replaced(rule.body, {_OUTSIDE.name: EMPTY})
@@ -159,8 +170,14 @@ class _Fuser:
         if whole not in self.names:
             name = self.names[whole] = self.builder.reserve(f"{rule.name}-and-rest")
             self.with_rest.add(name)
-            self.builder.define(name, self.convert(whole))
+            self.pending.append((name, (whole,)))
         return Ref(self.names[whole])
+
+    def _define_pending(self) -> None:
+        """Give the rules that have only a name their bodies."""
+        while self.pending:
+            name, choices = self.pending.pop()
+            self.builder.define(name, alt(*map(self.convert, choices)))
 
     def _is_open(self, expr: Expr) -> bool:
         return any(name and not self._is_closed(name) for name in references(expr))
@@ -181,22 +198,26 @@ class _Fuser:
     def _by_itself(self, expr: Expr) -> Expr | None:
         """An expression without text tokens; None if something after it ends its text."""
         known = dict(self.names), dict(self.ends), dict(self.builder.rules), dict(self.closed)
+        pending, self.pending = self.pending, []
         try:
-            return self.convert(seq(expr, _OUTSIDE)) if self._is_open(expr) else expr
+            body = self.convert(seq(expr, _OUTSIDE)) if self._is_open(expr) else expr
+            self._define_pending()
+            return body
         except _NeedsMore:
             # What was converted meanwhile is gone with the rest, and has to be so again.
             open_rules = {other for other, closed in self.closed.items() if not closed}
             self.names, self.ends, self.builder.rules, self.closed = known
             self.closed.update(dict.fromkeys(open_rules, False))
             return None
+        finally:
+            self.pending = pending
 
     def _repeated(self, first: Rep, rest: Expr) -> Expr:
         whole = seq(first, rest)
         if first.high is None and not first.low:
             if whole not in self.names:
                 name = self.names[whole] = self.builder.reserve("further")
-                again = self.convert(seq(first.item, whole))
-                self.builder.define(name, alt(again, self.convert(rest)))
+                self.pending.append((name, (seq(first.item, whole), rest)))
             return Ref(self.names[whole])
         once = self.convert(seq(first.item, _one_less(first), rest))
         return once if first.low else alt(once, self.convert(rest))
@@ -218,7 +239,7 @@ class _Fuser:
             return rest
         if rest not in self.names:
             name = self.names[rest] = self.builder.reserve(f"after-{token}")
-            self.builder.define(name, self.convert(rest))
+            self.pending.append((name, (rest,)))
         return Ref(self.names[rest])
 
     def _is_choice(self, expr: Expr) -> bool:
@@ -230,9 +251,12 @@ class _Fuser:
     def _chosen(self, expr: Expr, token: str) -> Expr | None:
         """A rule for an expression that is converted by itself; None if it cannot be so."""
         whole = seq(expr, _OUTSIDE)
+        if whole in self.never_chosen:
+            return None
         if whole not in self.names:
             body = self._by_itself(expr)
             if body is None:
+                self.never_chosen.add(whole)
                 return None
             self.names[whole] = self.builder.rule(f"after-{token}", body).name
         return Ref(self.names[whole])
@@ -246,9 +270,10 @@ class _Fuser:
         return self.ends[text.name, rest]
 
     def _with_endings(self, text: Rule, rest: Expr) -> Expr:
+        endings, shared = self._shared(text, rest)
         choices = []
         free = False
-        for ending in self._endings(text, rest):
+        for ending in endings:
             if ending.special is not None:
                 following = self._following(ending.rest, ending.special.name)
                 choices.append(seq(opt(Ref(text.name)), ending.special, following))
@@ -258,10 +283,37 @@ class _Fuser:
             free = free or whole
             following = self._following(ending.rest, ending.name.partition("-to-")[2])
             choices.append(token if whole else seq(token, following))
-        fused = alt(*choices)
-        if len(choices) > 1 and not free:  # text up to the end may be empty, which no rule is
+        fused = alt(*choices, *shared)
+        if (
+            len(choices) + len(shared) > 1 and not free
+        ):  # text up to the end may be empty, which no rule is
             fused = self.builder.rule(f"{text.name}-and-rest", fused)
         return opt(fused) if free else fused
+
+    def _shared(self, text: Rule, rest: Expr) -> tuple[Sequence[_Ending], tuple[Expr, ...]]:
+        """The endings of a text, and a rule for some of them: those past what may be missing.
+
+        What may be missing is an argument, say; the calls behind it are the same for many texts.
+        """
+        items = items_of(rest)
+        at = next((at for at, item in enumerate(items) if self._may_be_missing(item)), None)
+        if at is None:
+            return self._endings(text, rest), ()
+        missing = seq(*items[:at], *items[at + 1 :])
+        present = seq(*items[:at], *_present(items[at]), *items[at + 1 :])
+        others = self._endings(text, missing)
+        if len(others) < 2 or any(isinstance(ending.body, Text) for ending in others):
+            return self._endings(text, rest), ()
+        own = self._endings(text, present)
+        if {replace(one, rest=EMPTY) for one in own} & {replace(one, rest=EMPTY) for one in others}:
+            return self._endings(text, rest), ()
+        return own, (self._fused(text, missing),)
+
+    def _may_be_missing(self, expr: Expr) -> bool:
+        """Whether an expression is an optional one, and of more than whitespace."""
+        if not isinstance(expr, Rep) or expr.low:
+            return False
+        return any(read_piece(step.token) for step in self._steps(expr.item))
 
     def _joined(self, first: Expr, rest: Expr) -> Expr | None:
         """A marker, the text after it and the only marker that ends it, as one token."""
@@ -270,8 +322,8 @@ class _Fuser:
         if before is None or not before.token or text is None or not isinstance(text.body, Text):
             return None
         following = seq(*rest.items[1:]) if isinstance(rest, Seq) else EMPTY
-        endings = list(self._endings(text, following))
-        apart = any(ending.special for ending in endings) or _marker(before) in self.special
+        endings = self._endings(text, following)
+        apart = any(ending.special for ending in endings) or marker_of(before) in self.special
         if len(endings) != 1 or isinstance(endings[0].body, Text) or apart:
             return None
         closer = endings[0].name.partition("-to-")[2]
@@ -279,8 +331,13 @@ class _Fuser:
         token = self.builder.token(f"{before.name}-to-{closer}", body, capture=text.capture)
         return seq(token, self._following(endings[0].rest, closer))
 
-    def _endings(self, text: Rule, rest: Expr) -> Iterator[_Ending]:
+    def _endings(self, text: Rule, rest: Expr) -> Sequence[_Ending]:
         """Every way in which a text ends, each once, with all that may follow it."""
+        if (text.name, rest) not in self.endings:
+            self.endings[text.name, rest] = tuple(self._all_endings(text, rest))
+        return self.endings[text.name, rest]
+
+    def _all_endings(self, text: Rule, rest: Expr) -> Iterator[_Ending]:
         rests: dict[_Ending, dict[Expr, None]] = {}
         for ending in self._search(text, rest, (), ()):
             rests.setdefault(replace(ending, rest=EMPTY), {})[ending.rest] = None
@@ -296,7 +353,7 @@ class _Fuser:
         assert isinstance(text.body, Text)
         spaced = False
         for step in self._steps(rest):
-            marker = _read_piece(step.token)
+            marker = read_piece(step.token)
             if not marker:
                 spaced = True
                 continue
@@ -304,14 +361,14 @@ class _Fuser:
             if not read and marker in self.special and stop in text.body.stops:
                 yield _Ending(text.name, text.body, step.rest, Ref(step.token.name))
                 continue
-            begun = next((one for one in text.body.stops if _begins(stop, one)), None)
+            begun = next((one for one in text.body.stops if begins(stop, one)), None)
             if begun is not None:
                 yield _Ending(
-                    _name(text, stop, begun, step),
-                    _through(text.body, stop, begun, step),
+                    name_of_ending(text, stop, begun, step.token),
+                    through(text.body, stop, begun, step.token),
                     step.rest,
                 )
-            elif any(_leads_to(stop, other) for other in text.body.stops):
+            elif any(leads_to(stop, other) for other in text.body.stops):
                 yield from self._search(text, step.rest, stop, (*tokens, step.token))
             else:
                 raise GrammarError(
@@ -323,7 +380,7 @@ class _Fuser:
             yield _Ending(text.name, text.body, EMPTY)
         else:
             space = [opt(Ref(step.token.name)) for step in self._steps(rest) if spaced][:1]
-            inside = Text(_inside(text.body.stops))
+            inside = Text(stops_inside(text.body.stops))
             body = seq(inside, *(Ref(token.name) for token in tokens), *space)
             yield _Ending(f"{text.name}-to-end", body, EMPTY)
 
@@ -374,72 +431,14 @@ def _either(choices: list[Expr]) -> Expr:
     return seq(alt(*(seq(*items) for items in begun)), *end)
 
 
+def _present(optional: Expr) -> tuple[Expr, ...]:
+    """What may be missing, where it is not."""
+    assert isinstance(optional, Rep), "what may be missing is repeated from no times on"
+    return optional.item, _one_less(optional)
+
+
 def _one_less(expr: Rep) -> Expr:
     if expr.high is None:
         return Rep(expr.item, max(expr.low - 1, 0))
     high = expr.high - 1
     return Rep(expr.item, max(expr.low - 1, 0), high) if high else EMPTY
-
-
-def _leads_to(read: Stop, stop: Stop) -> bool:
-    """Whether what has been read is the beginning of a stop."""
-    return len(read) <= len(stop) and all(map(_is_one_of, read, stop))
-
-
-def _begins(read: Stop, stop: Stop) -> bool:
-    """Whether what has been read is a stop, or a stop and more of its last marker."""
-    if len(read) != len(stop) or not stop[-1] or not _leads_to(read[:-1], stop[:-1]):
-        return False
-    last, end = read[-1], stop[-1]
-    if isinstance(end, Word) or isinstance(last, Word):
-        first = last[0] if isinstance(last, str) else last
-        return _is_one_of(first, end)
-    return last.startswith(end)
-
-
-def _is_one_of(read: Piece, piece: Piece) -> bool:
-    """Whether what has been read is a piece of a stop."""
-    if isinstance(piece, Word) and isinstance(read, str):
-        return bool(read) and all(contains(piece.chars, char) for char in read)
-    return isinstance(piece, Word) or read == piece
-
-
-def _through(text: Text, read: Stop, stop: Stop, step: _Step) -> Expr:
-    """Text, what has been read of its stop, and the rest of the token that ended it."""
-    last, end = read[-1], stop[-1]
-    exact = (*read[:-1], end if isinstance(last, str) and isinstance(end, str) else last)
-    more = last[len(end) :] if isinstance(last, str) and isinstance(end, str) else ""
-    stops = tuple(dict.fromkeys((*_inside(text.stops), exact)))
-    return seq(Thru(stops, exact), more, *_after_marker(step.token))
-
-
-def _name(text: Rule, read: Stop, stop: Stop, step: _Step) -> str:
-    """A name for text with what ends it: a given word in that, or else the last token."""
-    given = [
-        word
-        for word, piece in zip(read, stop, strict=True)
-        if isinstance(word, str) and isinstance(piece, Word)
-    ]
-    return f"{text.name}-to-{slug(given[0]) if given else step.token.name}"
-
-
-def _read_piece(token: Rule) -> Piece:
-    """The marker or the word in a token; "" if it is whitespace only."""
-    return token.body if isinstance(token.body, Word) else _marker(token)
-
-
-def _marker(token: Rule) -> str:
-    """The marker in a token; "" if there is none."""
-    return next((node.text for node in walk(token.body) if isinstance(node, Lit)), "").strip()
-
-
-def _after_marker(token: Rule) -> tuple[Expr, ...]:
-    """What a token holds behind its marker: whitespace."""
-    items = items_of(token.body)
-    at = next((at for at, item in enumerate(items) if isinstance(item, Lit)), len(items))
-    return items[at + 1 :]
-
-
-def _inside(stops: tuple[Stop, ...]) -> tuple[Stop, ...]:
-    """The stops that can end inside a response."""
-    return tuple(stop for stop in stops if stop[-1])

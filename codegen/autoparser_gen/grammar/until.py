@@ -8,7 +8,7 @@ the longest that they match (the tests show it exhaustively for small alphabets)
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from autoparser_gen.grammar.eliminate import (
@@ -102,7 +102,7 @@ class Automaton:
             self._otherwise.append(0)
             if self._hits[numbers[positions]]:
                 continue
-            for char in (_OTHER, *self._letters):
+            for char in (_OTHER, *self._told_apart(positions)):
                 after, hits = self._advance(positions, char)
                 if hits:
                     after = frozenset((index, -1, "") for index in hits)
@@ -114,6 +114,18 @@ class Automaton:
                     self._otherwise[-1] = numbers[after]
                 elif numbers[after] != self._otherwise[-1]:
                     following[char] = numbers[after]
+
+    def _told_apart(self, positions: frozenset[Position]) -> Sequence[str]:
+        """The letters that may lead to other states than characters that no stop names."""
+        found: set[str] = set()
+        for index, at, before in positions:
+            piece = self.stops[index][at]
+            if isinstance(piece, Word):
+                return self._letters
+            found.add(piece[len(before)])
+            if at and not before:
+                found.update(SPACES)
+        return sorted(found)
 
     def _advance(
         self, positions: frozenset[Position], char: str
@@ -139,9 +151,13 @@ class Automaton:
         return frozenset(after), hits
 
 
-@lru_cache
+# Each file that is printed asks for the automata again, and a request may have many arguments.
+_KEPT = 1024
+
+
+@lru_cache(_KEPT)
 def automaton_of(stops: tuple[Stop, ...], before: str = "") -> Automaton:
-    """The automaton, which nothing changes; kept, since each file that is printed asks for it."""
+    """The automaton, which nothing changes."""
     return Automaton(stops, before)
 
 
@@ -275,7 +291,7 @@ def _joined(classes: list[CharClass]) -> CharClass:
     return found
 
 
-@lru_cache
+@lru_cache(_KEPT)
 def string_automaton_of(text: StringText) -> StringAutomaton:
     """The same for a string."""
     return StringAutomaton(text)
