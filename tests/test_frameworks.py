@@ -98,7 +98,7 @@ class Characters:
 class Turn:
     """An output with its prompt and tools, and what must be read from it."""
 
-    def __init__(self, module: Any, text: str, prompt: str, tools: list[dict[str, Any]]) -> None:
+    def __init__(self, module: Any, text: str, prompt: str, tools: Any) -> None:
         self.text, self.prompt, self.tools = text, prompt, tools
         message = module.parse(text, prompt=prompt, tools=tools)
         calls = [(call.name, call.arguments) for call in message.tool_calls]

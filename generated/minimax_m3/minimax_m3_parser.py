@@ -3151,7 +3151,9 @@ def _resolve(reference: str, root: Any) -> Any:
 _TAG_NAME = re.compile(rf"[^\s<>\"'\x00-\x1f{re.escape(TAG_END[:1])}]*")
 _LONGEST_NAME = 399  # so that a text like a tag is looked at again a few times only
 _NO_TEXT = frozenset('{["')  # how JSON begins that this format writes otherwise
-_EMPTY_VALUES = {"string": '""', "null": "null", "array": "[]", "object": "{}"}
+# What is left of them in a tag; chat templates leave a member out where it is null, but not an item.
+_EMPTY_ITEMS = {"string": '""', "null": "null", "array": "[]", "object": "{}"}
+_EMPTY_MEMBERS = {"string": '""', "array": "[]", "object": "{}", "null": "null"}
 
 
 class _Tag:
@@ -3315,7 +3317,8 @@ class TreeArguments(Decoder):
         if string.done:
             tag = self._stack.pop()
             whole = json.loads('"' + "".join(self._pieces) + '"')
-            self._out.append('"' if self._streams else _typed_text(whole, tag.schema))
+            empty = _EMPTY_ITEMS if self._stack[-1].is_array else _EMPTY_MEMBERS
+            self._out.append('"' if self._streams else _typed_text(whole, tag.schema, empty))
             self._text, self._expect = None, "tag"
         return stop
 
@@ -3333,14 +3336,14 @@ def _may_be_array(schema: tuple[Any, Any] | None) -> bool:
     return "array" in kinds or "object" not in kinds
 
 
-def _typed_text(text: str, schema: tuple[Any, Any] | None) -> str:
+def _typed_text(text: str, schema: tuple[Any, Any] | None, empty: Mapping[str, str]) -> str:
     """A text as JSON; an empty one may be all that is left of null or of an empty container."""
     if schema is None and text.lstrip()[:1] in _NO_TEXT:
         return f'"{_json_text(text)}"'
     if text or schema is None:
         return _typed(text, schema, "")
     kinds = _kinds(*schema)[0]
-    return next((value for kind, value in _EMPTY_VALUES.items() if kind in kinds), '""')
+    return next((value for kind, value in empty.items() if kind in kinds), '""')
 
 
 # ==== End tree arguments block ====

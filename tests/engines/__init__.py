@@ -1,4 +1,7 @@
-"""Engines that read our grammars, as oracles: lark always, the others where they are installed."""
+"""Engines that read our grammars, as oracles: lark always, the others where they are installed.
+
+What verification reads itself, without an engine, is one more.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.emit import gbnf
 from autoparser_gen.emit import lark as lark_printer
 from autoparser_gen.grammar.ir import ResponseGrammar
+from autoparser_gen.grammar.recognize import reject_reason
 
 Accepts = Callable[[str], bool]
 
@@ -64,4 +68,5 @@ def engine_forms(
 def engines(grammar: ResponseGrammar, analysis: Analysis | None = None) -> dict[str, Accepts]:
     """The verdicts of every installed engine, each on the form that is printed for it."""
     forms = engine_forms(grammar, analysis or Analysis(source="", sha256=""))
-    return {name: load(text) for name, (load, text) in forms.items()}
+    found = {name: load(text) for name, (load, text) in forms.items()}
+    return found | {"unprinted": lambda response: reject_reason(grammar, response) is None}
