@@ -81,6 +81,22 @@ def test_arguments_that_no_schema_names(name: str) -> None:
             assert {type(arguments[key]) for key in arguments if key != "city"} <= {int}, engine
 
 
+@pytest.mark.parametrize("called", ["f", "~f", "a/b", "#", "\\f", "@x:y", "größe"])
+def test_a_text_does_not_go_on_as_a_call_of_any_name(called: str) -> None:
+    # What a parser takes for a tool's name is more than a tool may be called in a grammar.
+    before, _, behind = TEXTS["python list"].partition("Rome")
+    texts = [f"{before}a'), {called}({behind}", f"{before}a', {called}({behind}"]
+    analysis = formats.FORMATS["python list"]
+    for tools in (None, [tool_of({"city": {"type": "string"}}, additionalProperties=True)]):
+        grammar = lower(analysis, tools=tools, tool_choice="required")
+        for engine, accepts in engines(grammar, analysis).items():
+            assert not accepts(texts[0]), engine
+            assert accepts(texts[1]), engine
+            module = parser_of_format("python list")
+            (call,) = module.parse(texts[1], tools=tools, strict=True).tool_calls
+            assert json.loads(call.arguments)["city"] == f"a', {called}("
+
+
 # Data that a schema constrains beside any text, what of it the schema forbids, and what is not enforced.
 BESIDE_TEXT: list[tuple[dict[str, Any], str, str]] = [
     ({"type": ["string", "integer"], "minimum": 3}, "2", "minimum of the type integer"),

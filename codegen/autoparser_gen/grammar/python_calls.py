@@ -28,8 +28,9 @@ from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.syntax import NAME_CHAR, Syntax, verbatim
 
 _PYTHON_NAME = Word(NAME_CHAR)
-# What a parser takes for a name behind a value, and for the beginning of a marker behind a call.
+# What a parser takes for a name behind a value and behind a call, and there for a marker's beginning.
 _ANY_NAME = Word(chars("\x00-#%-,/:-@[-^`{-\x7f", negated=True))
+_ANY_TOOL = Word(chars("\x00- \"'(),;<=>[]`{}\x7f", negated=True))
 _MARKER_WORD = Word(chars("a-zA-Z0-9_ \t\r\n\"'.,:;()[]{}", negated=True))
 
 
@@ -157,5 +158,5 @@ class PythonCallRules:
         """What shows a parser that a value has ended: an argument, a call or the end of calls."""
         ends: tuple[Stop, ...] = ((",", _ANY_NAME, "="), (",", ")"))
         if self.in_list:
-            return (*ends, (")", ",", _ANY_NAME, "("), (")", "]"))
-        return (*ends, (")", _ANY_NAME, "("), (")", ",", _ANY_NAME, "("), (")", _MARKER_WORD))
+            return (*ends, (")", ",", _ANY_TOOL, "("), (")", "]"))
+        return (*ends, (")", _ANY_TOOL, "("), (")", ",", _ANY_TOOL, "("), (")", _MARKER_WORD))
