@@ -26,6 +26,7 @@ from parsers import SOURCES, parser_of
 from autoparser_gen import pipeline, verify
 from autoparser_gen.analysis.model import ToolMode, ValueSyntax
 from autoparser_gen.emit import gbnf
+from autoparser_gen.emit import lark as lark_printer
 from autoparser_gen.grammar.ir import ResponseGrammar
 from autoparser_gen.grammar.lower import lower
 from autoparser_gen.request import Options
@@ -143,6 +144,23 @@ def test_accepted(subject: Subject) -> None:
     subject.result.judged = len(expected) * len(subject.verdicts)
     subject.result.misjudged = len(wrong)
     assert not wrong
+
+
+def test_special_tokens(subject: Subject) -> None:
+    """With special tokens llguidance takes the same calls, with markers as tokens, never spelled."""
+    from engines import guidance
+
+    analysis, grammar = subject.found.analysis, subject.grammar
+    special = sorted(lark_printer.special_tokens_of(analysis, grammar))
+    printed = lark_printer.emit(analysis, grammar, [], special_tokens=True)
+    engine = guidance.Grammar(printed, special)
+    for text in subject.texts(subject.tool_set.bad):
+        assert not engine.accepts(text)
+    for text in subject.texts(subject.tool_set.good):
+        assert engine.accepts(text)
+        assert not any(engine.accepts(text[:end]) for end in range(len(text.rstrip())))
+        if any(token in text for token in special):
+            assert not engine.accepts_bytes(text)
 
 
 def test_long_values(subject: Subject) -> None:

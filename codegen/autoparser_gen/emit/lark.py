@@ -55,7 +55,7 @@ def emit(
     it as lark does. `special_tokens` prints preserved tokens as llguidance's own, which lark does
     not read.
     """
-    special = _special_tokens(analysis) if special_tokens else frozenset()
+    special = special_tokens_of(analysis, grammar) if special_tokens else frozenset()
     if portable or special_tokens:
         grammar = fuse(grammar, special)
     printer = _LarkPrinter(grammar, portable or special_tokens, special)
@@ -72,6 +72,10 @@ class _LarkPrinter:
         self.grammar = grammar
         self.portable = portable
         self.special = special
+        longest_first = sorted(special, key=len, reverse=True)
+        self._special = (
+            re.compile(f"({'|'.join(map(re.escape, longest_first))})") if special else None
+        )
         self.rules: Mapping[str, Rule] = {rule.name: rule for rule in grammar.rules}
         empty = nullable_rules(grammar.rules)
         openers = first_tokens(grammar, Ref(grammar.start), empty)
@@ -106,8 +110,24 @@ class _LarkPrinter:
 
     def is_terminal(self, rule: Rule) -> bool:
         """Whether a rule is printed as a terminal: one with a special token cannot be."""
-        literals = (node for node in walk(rule.body) if isinstance(node, Lit))
-        return rule.token and not any(node.text in self.special for node in literals)
+        return rule.token and not self._holds_special(rule.body)
+
+    def _holds_special(self, expr: Expr) -> bool:
+        return any(
+            (isinstance(node, Lit) and self._special and self._special.search(node.text))
+            or (isinstance(node, Ref) and self._holds_special(self.rules[node.name].body))
+            for node in walk(expr)
+        )
+
+    def _literal(self, text: str, level: int) -> str:
+        """A literal, with the special tokens in it as tokens."""
+        parts = self._special.split(text) if self._special else [text]
+        printed = [
+            part if part in self.special else lark_string(part)
+            for part in parts
+            if part or text == ""
+        ]
+        return f"({' '.join(printed)})" if level >= 2 and len(printed) > 1 else " ".join(printed)
 
     def rule(self, rule: Rule) -> str:
         return f"{self.name(rule.name)}: {self.expr(rule.body)}"
@@ -115,7 +135,7 @@ class _LarkPrinter:
     def expr(self, expr: Expr, level: int = 0) -> str:
         """An expression of a rule. `level` 1 is inside a sequence, 2 under a repetition."""
         if isinstance(expr, Lit):
-            return expr.text if expr.text in self.special else lark_string(expr.text)
+            return self._literal(expr.text, level)
         if isinstance(expr, Seq):
             inner = " ".join(self.expr(item, 1) for item in expr.items)
             return f"({inner})" if level >= 2 else inner
@@ -198,11 +218,24 @@ class _LarkPrinter:
         return rule.name in self._openers and nullable(_first_item(rule.body), set())
 
 
-def _special_tokens(analysis: Analysis) -> frozenset[str]:
-    """The preserved tokens that llguidance can name: `<tool_call>` stands for the token itself."""
-    return frozenset(
-        token for token in analysis.preserved_tokens if re.fullmatch(r"<[^<>\s]+>", token)
-    )
+def special_tokens_of(analysis: Analysis, grammar: ResponseGrammar) -> frozenset[str]:
+    """The preserved tokens that llguidance can name: `<tool_call>` stands for the token itself.
+
+    One that ends a text is named only if nothing but whitespace stands between the text and it:
+    a regular expression cannot hold it, nor go on to the marker around it.
+    """
+    found = {token for token in analysis.preserved_tokens if re.fullmatch(r"<[^<>\s]+>", token)}
+    texts = (node for rule in grammar.rules for node in walk(rule.body) if isinstance(node, Text))
+    stops = {stop for text in texts for stop in text.stops}
+    while inside := {
+        token
+        for stop in stops
+        if not (isinstance(stop[0], str) and stop[0].startswith(tuple(found)))
+        for token in found
+        if any(isinstance(piece, str) and token in piece for piece in stop)
+    }:
+        found -= inside
+    return frozenset(found)
 
 
 def lark_string(text: str) -> str:

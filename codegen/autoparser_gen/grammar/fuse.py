@@ -19,6 +19,7 @@ from autoparser_gen.grammar.ir import (
     Builder,
     Expr,
     Lit,
+    Piece,
     Ref,
     Rep,
     ResponseGrammar,
@@ -323,7 +324,7 @@ class _Fuser:
             return None
         following = seq(*rest.items[1:]) if isinstance(rest, Seq) else EMPTY
         endings = self._endings(text, following)
-        apart = any(ending.special for ending in endings) or marker_of(before) in self.special
+        apart = any(ending.special for ending in endings) or self._is_special(marker_of(before))
         if len(endings) != 1 or isinstance(endings[0].body, Text) or apart:
             return None
         closer = endings[0].name.partition("-to-")[2]
@@ -358,7 +359,7 @@ class _Fuser:
                 spaced = True
                 continue
             stop = (*read, marker)
-            if not read and marker in self.special and stop in text.body.stops:
+            if not read and self._is_special(marker) and _begins_one(marker, text.body.stops):
                 yield _Ending(text.name, text.body, step.rest, Ref(step.token.name))
                 continue
             begun = next((one for one in text.body.stops if begins(stop, one)), None)
@@ -383,6 +384,10 @@ class _Fuser:
             inside = Text(stops_inside(text.body.stops))
             body = seq(inside, *(Ref(token.name) for token in tokens), *space)
             yield _Ending(f"{text.name}-to-end", body, EMPTY)
+
+    def _is_special(self, marker: Piece) -> bool:
+        """Whether a marker begins with a special token."""
+        return isinstance(marker, str) and marker.startswith(tuple(self.special))
 
     def _steps(self, expr: Expr) -> Iterator[_Step]:
         """The tokens that an expression can begin with."""
@@ -416,6 +421,11 @@ class _Fuser:
 def _first_rule(grammar: ResponseGrammar, expr: Expr) -> Rule | None:
     first = expr.items[0] if isinstance(expr, Seq) and expr.items else expr
     return grammar[first.name] if isinstance(first, Ref) and first.name else None
+
+
+def _begins_one(marker: Piece, stops: tuple[Stop, ...]) -> bool:
+    """Whether a marker, or the beginning of it, is what a stop begins with."""
+    return any(begins((marker,), stop[:1]) for stop in stops)
 
 
 def _either(choices: list[Expr]) -> Expr:
