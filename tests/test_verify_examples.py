@@ -89,7 +89,7 @@ def test_what_is_made_up_is_permitted(every: bool) -> None:
                 continue
             jsonschema.validate(arguments, one.schema)
             made += 1
-    assert made > 60
+    assert made > 50
 
 
 WEATHER = tool({"city": {"type": "string"}, "days": {"type": "integer", "minimum": 1}}, "city")

@@ -31,7 +31,7 @@ def grammar_text(turn: Turn, analysis: Analysis, prompt: str) -> str | None:
     """What a model writes behind a prompt to make such a turn, without its end; None where it cannot."""
     text = turn.after(prompt)
     if text is None:
-        text = _behind_reasoning(turn, analysis, prompt)
+        text = _behind(turn, analysis, prompt)
     if text is None or _is_left_open(text, analysis.tools.format):
         return None
     for end in (analysis.end_of_turn_after_calls, analysis.end_of_turn):
@@ -47,10 +47,13 @@ def _is_left_open(text: str, form: ToolFormat) -> bool:
     return bool(start and end) and start in text and end not in text
 
 
-def _behind_reasoning(turn: Turn, analysis: Analysis, prompt: str) -> str | None:
-    """The same where the prompt has opened reasoning, or closed it, and history leaves that out."""
+def _behind(turn: Turn, analysis: Analysis, prompt: str) -> str | None:
+    """The same where the prompt holds a line end or reasoning, opened or closed, that history lacks."""
     start, end = core(analysis.reasoning.start), core(analysis.reasoning.end)
-    state = prompt_state(analysis, prompt.removeprefix(analysis.assistant_header))
+    prefill = prompt.removeprefix(analysis.assistant_header)
+    if not prefill.strip():
+        return turn.text.lstrip()
+    state = prompt_state(analysis, prefill)
     if analysis.headers is not None or not end or not state:
         return None
     body = turn.text
