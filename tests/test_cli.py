@@ -358,8 +358,9 @@ FAULTS_OF_REQUESTS: dict[str, tuple[str, list[str], Any, str]] = {
         "qwen3_coder",
         ["-o", "x.structural_tag.json"],
         one_tool(),
-        "qwen3_coder.jinja: the format cannot be a structural tag: arguments are not written as one"
-        " JSON object. xgrammar reads its grammar instead: -o FILE.lark --portable.",
+        "-o x.structural_tag.json: qwen3_coder.jinja: the format cannot be a structural tag:"
+        " arguments are not written as one JSON object."
+        " xgrammar reads its grammar instead: -o FILE.lark --portable.",
     ),
     "a name of a tool": (
         "qwen3_coder",

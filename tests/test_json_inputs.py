@@ -88,6 +88,19 @@ def test_tools_without_parameters(run: Runner, tmp_path: Path, tool: Any) -> Non
     assert without == grammar(run, tmp_path, [{"name": "look", "inputSchema": empty}])
 
 
+@pytest.mark.parametrize("stem", ["hermes_2_pro", "qwen3_coder", "minimax_m3", "lfm2_5"])
+def test_parameters_that_are_true_or_false(run: Runner, tmp_path: Path, stem: str) -> None:
+    """They are schemas, too: of any arguments, and of none that could be given."""
+    printed = {}
+    for name, schema in (("true", True), ("any", {"type": "object"}), ("false", False)):
+        (tmp_path / "tools.json").write_text(json.dumps([{"name": "look", "parameters": schema}]))
+        words = ("-o", "-", "--target", "gbnf", "--no-verify", "--tools", "tools.json")
+        printed[name] = run(HERMES.with_name(f"{stem}.jinja"), *words)
+    assert printed["true"].out == printed["any"].out != ""
+    assert printed["false"].status == 2
+    assert "schema of look: no value satisfies it" in printed["false"].err
+
+
 FAULTS: dict[str, tuple[Any, str]] = {
     "an empty file": ("", "--tools given.json:1:1: not valid JSON"),
     "another encoding": (

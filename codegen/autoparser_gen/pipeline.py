@@ -205,7 +205,10 @@ def _emit(output: Output, request: Request, found: Format, grammar: ResponseGram
         commands,
         options.asked,
     )
-    return output.target.emit(draft)
+    try:
+        return output.target.emit(draft)
+    except GrammarError as error:
+        raise type(error)(f"{' '.join(output.words())}: {error}") from error
 
 
 def _grammar_commands(

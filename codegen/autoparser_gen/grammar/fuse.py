@@ -49,6 +49,8 @@ from autoparser_gen.grammar.stops import (
     through,
 )
 
+_INSTEAD = "Leave out what makes the file portable; the other form can say it."
+
 
 def fuse(grammar: ResponseGrammar, special: Collection[str] = ()) -> ResponseGrammar:
     """The grammar with text and the markers that end it as single tokens.
@@ -161,7 +163,9 @@ class _Fuser:
             return alt(*(self.convert(seq(item, rest)) for item in first.items))
         if isinstance(first, Rep):
             return self._repeated(first, rest)
-        raise GrammarError(f"text stands where it cannot become part of a token: {first}")
+        raise GrammarError(
+            f"text stands where it cannot become part of a token: {first}. {_INSTEAD}"
+        )
 
     def _with_rest(self, rule: Rule, rest: Expr) -> Expr:
         """An open rule with what follows it, as a rule: several tools go on with the same."""
@@ -374,6 +378,7 @@ class _Fuser:
             else:
                 raise GrammarError(
                     f"{text.name!r} is text until {text.body.stops}, but {marker!r} follows it."
+                    f" {_INSTEAD}"
                 )
         if not nullable(rest, self.empty):
             return

@@ -78,6 +78,8 @@ def _arguments_schema(function: Mapping[str, Any]) -> Any:
                 f"the tool {name!r} has its schema under {field}; in OpenAI's list it is under"
                 " parameters. Rename the field."
             )
+    if isinstance(schema, bool):  # any arguments; or none that could be given, an error later
+        return schema
     if schema is not None and not isinstance(schema, Mapping):
         raise RequestError(
             f"the parameters of the tool {name!r} are {shown(schema, 200)}, which is no object. Give"
