@@ -10,6 +10,7 @@ import pytest
 from commands import Runner
 
 from autoparser_gen.errors import RequestError
+from autoparser_gen.grammar.readable import MAX_NAME
 from autoparser_gen.grammar.request import read_tools
 
 HERMES = Path(__file__).parents[1] / "templates" / "hermes_2_pro.jinja"
@@ -175,13 +176,23 @@ NAMES = ["a.b", "a-b", "A", "天気", "mcp__files__read", "x/y", "1a", "-a", "_"
 @pytest.mark.parametrize("stem", ["hermes_2_pro", "qwen3_coder", "gpt_oss", "lfm2_5"])
 def test_names(run: Runner, tmp_path: Path, stem: str) -> None:
     """All in one list, some of which would give rules of one name."""
-    tools = [{**FLAT, "name": name} for name in (*NAMES, "a_b")]
+    in_header = stem == "gpt_oss"
+    names = (*(name for name in NAMES if not in_header or len(name) <= MAX_NAME), "a_b")
+    tools = [{**FLAT, "name": name} for name in names]
     (tmp_path / "tools.json").write_text(json.dumps(tools))
     words = ("-o", "x.gbnf", "-o", "x.lark", "--tools", "tools.json")
     done = run(HERMES.with_name(f"{stem}.jinja"), *words)
     assert (done.err, done.status) == ("", 0)
     text = (tmp_path / "x.gbnf").read_text(encoding="utf-8")
-    assert all(name in text for name in (*NAMES, "a_b"))
+    assert all(name in text for name in names)
+
+
+def test_a_name_that_is_too_long_for_a_header(run: Runner, tmp_path: Path) -> None:
+    (tmp_path / "tools.json").write_text(json.dumps([{**FLAT, "name": "x" * (MAX_NAME + 1)}]))
+    words = ("-o", "x.gbnf", "--tools", "tools.json")
+    done = run(HERMES.with_name("gpt_oss.jinja"), *words)
+    assert done.status == 2
+    assert f"at most {MAX_NAME} characters, and this one {MAX_NAME + 1}." in done.err
 
 
 @pytest.mark.parametrize("stem", ["hermes_2_pro", "qwen3_coder"])

@@ -34,6 +34,7 @@ from autoparser_gen.grammar.markup import (
     Part,
     are_one,
     core,
+    has_messages,
     marker_token,
     markup,
     repeating,
@@ -42,7 +43,7 @@ from autoparser_gen.grammar.markup import (
 from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.python_calls import PythonCallRules
 from autoparser_gen.grammar.raw_values import without_longer
-from autoparser_gen.grammar.readable import TOOL_NAME, require_readable
+from autoparser_gen.grammar.readable import TOOL_NAME, require_readable, require_short
 from autoparser_gen.grammar.request import Tool
 from autoparser_gen.grammar.syntax import NAME, NAME_CHAR, Syntax
 
@@ -80,6 +81,8 @@ class CallRules:
         if self.format.mode is not ToolMode.JSON_NATIVE:
             for tool in tools or ():
                 require_readable("the tool", tool.name, TOOL_NAME)
+                if has_messages(analysis):
+                    require_short("the tool", tool.name)
 
     def rule(self, after: AfterCalls) -> Ref:
         """All calls of a response, with the markers of their section and what follows them."""

@@ -16,6 +16,9 @@ TAG_KEY = re.compile(r"[^\s<>\"'\x00-\x1f]*")
 UNQUOTED_KEY = re.compile(r"[^:,{}\[\]()<>\"'\x00-\x1f]*")
 KEYWORD = re.compile(r"(?:\w[\w.$-]*)?")
 
+# Characters of a name in a message's header, of which a parser reads 399 with all else in it.
+MAX_NAME = 256
+
 
 def is_readable(name: str, readable: re.Pattern[str], marker: str = "") -> bool:
     """Whether a parser reads a name as it stands, up to the `marker` behind it."""
@@ -41,6 +44,15 @@ def require_readable(
     else:
         reason = f"a name ends before {text[end]!r}"
     raise RequestError(f"{what} {name!r}: in this format {reason}. Rename it in the tools.")
+
+
+def require_short(what: str, name: str) -> None:
+    """Raise RequestError where the name of `what` is longer than a parser looks for its end."""
+    if len(name) > MAX_NAME:
+        raise RequestError(
+            f"{what} {shown(name, 40)}: in this format a name has at most {MAX_NAME} characters, and"
+            f" this one {len(name)}. Rename it in the tools."
+        )
 
 
 def end_inside(text: str, stops: Sequence[Stop], closer: str) -> Stop | None:

@@ -13,14 +13,14 @@ from functools import partial
 from typing import Any
 
 from autoparser_gen.analysis.as_json import triggers
-from autoparser_gen.analysis.model import Analysis
+from autoparser_gen.analysis.model import Analysis, ToolMode
 from autoparser_gen.grammar import instances
 from autoparser_gen.grammar.ir import ResponseGrammar
 from autoparser_gen.grammar.recognize import reject_reason
 from autoparser_gen.grammar.request import Tool, choose, read_tools
 from autoparser_gen.probe import Prober, needles
 from autoparser_gen.targets import Asked
-from autoparser_gen.verify.check import Verifier, without_repeats
+from autoparser_gen.verify.check import Case, Verifier, without_repeats
 from autoparser_gen.verify.messages import ProbeMessage
 from autoparser_gen.verify.start import REASONING, Start
 from autoparser_gen.verify.subject import Subject
@@ -39,7 +39,11 @@ def verify_examples(
     loaded = Subject(module, "").load_module(analysis.source)
     verifier = Verifier(prober, analysis, loaded, partial(reject_reason, grammar), start)
     messages = list(_messages(asked, _reasoning(prober, analysis, start)))
-    cases = list(without_repeats(verifier.cases(messages, {}, {})))
+    cases = [
+        case
+        for case in without_repeats(verifier.cases(messages, {}, {}))
+        if _shows_names(case, analysis)
+    ]
     for case in cases:
         verifier.check(case)
     return tuple(case.message.name for case in cases if start.text(case.turn, analysis) is not None)
@@ -59,6 +63,16 @@ def _reasoning(prober: Prober, analysis: Analysis, start: Start) -> str | None:
         if turn is not None and start.text(turn, analysis) is not None:
             return reasoning
     return None
+
+
+def _shows_names(case: Case, analysis: Analysis) -> bool:
+    """Whether names are written so that they can be read; some chat templates escape none in JSON."""
+    if analysis.tools.format.mode is not ToolMode.JSON_NATIVE:
+        return True
+    written = [
+        (json.dumps(name), json.dumps(name, ensure_ascii=False)) for name, _ in case.message.calls
+    ]
+    return all(any(text[1:-1] in case.text for text in texts) for texts in written)
 
 
 def _messages(asked: Asked, reasoning: str | None) -> Iterator[ProbeMessage]:
