@@ -136,13 +136,13 @@ def streamed(parser: types.ModuleType, pieces: list[str], label: Label, reading:
 def peer_parser() -> Callable[[], Any] | None:
     """What makes transformers' response parser for the tag+JSON format; None if it is not installed."""
     try:
-        from transformers.utils.chat_parsing import response_parser
+        from transformers.utils.chat_parsing import response_parser, response_templates
     except ImportError:
         return None
     call = {"open": "<tool_call>", "close": "</tool_call>", "content": "json", "repeats": True}
     thinking = {"open": "<think>", "close": "</think>"}
     fields = {"thinking": thinking, "content": {}, "tool_calls": call}
-    template = response_parser.load_response_template(
+    template = response_templates.load_response_template(
         {"version": 1, "start_anchor": "<|im_start|>assistant", "fields": fields}
     )
     return lambda: response_parser.ResponseParser(template, prefix="")

@@ -25,7 +25,8 @@ from autoparser_gen.errors import GrammarError
 from autoparser_gen.request import Options
 from autoparser_gen.targets import TARGETS, Draft
 from autoparser_gen.verify import Subject
-from autoparser_gen.verify.check import Case, turns
+from autoparser_gen.verify.cases import Case
+from autoparser_gen.verify.check import turns
 from autoparser_gen.verify.messages import Reading, same
 
 with_transformers = pytest.mark.skipif(

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from autoparser_gen.verify.check import (
-    Report,
-    prompt_before,
-    verify,
-    why_unlike_output,
-)
+from autoparser_gen.verify.cases import prompt_before, why_unlike_output
+from autoparser_gen.verify.check import Report, verify
 from autoparser_gen.verify.examples import verify_examples
 from autoparser_gen.verify.grammars import check_grammar
 from autoparser_gen.verify.start import grammar_text

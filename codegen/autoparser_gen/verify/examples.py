@@ -20,7 +20,8 @@ from autoparser_gen.grammar.recognize import reject_reason
 from autoparser_gen.grammar.request import Tool, choose, read_tools
 from autoparser_gen.probe import Prober, needles
 from autoparser_gen.targets import Asked
-from autoparser_gen.verify.check import Case, Verifier, without_repeats
+from autoparser_gen.verify.cases import Case, without_repeats
+from autoparser_gen.verify.check import Verifier
 from autoparser_gen.verify.messages import ProbeMessage
 from autoparser_gen.verify.start import REASONING, Start
 from autoparser_gen.verify.subject import Subject
