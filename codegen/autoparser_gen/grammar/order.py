@@ -67,6 +67,7 @@ class _Arranger:
         self.comma = comma
         self.extra = extra
         self.known: dict[object, Ref] = {}
+        self.rests: dict[_Left, Expr] = {}
 
     def arrange(self, members: Sequence[Member]) -> Expr:
         required = tuple(member for member in members if member.required)
@@ -91,10 +92,13 @@ class _Arranger:
 
     def _free_rest(self, left: _Left) -> Expr:
         """What may follow a member that has been written."""
-        choices = [
-            seq(self.comma, member.expr, self._free_rest(rest)) for member, rest in left.choices()
-        ]
-        return self._rule(left, choices, left.may_end)
+        if left not in self.rests:
+            choices = [
+                seq(self.comma, member.expr, self._free_rest(rest))
+                for member, rest in left.choices()
+            ]
+            self.rests[left] = self._rule(left, choices, left.may_end)
+        return self.rests[left]
 
     # ---- the schema's order ----
 
