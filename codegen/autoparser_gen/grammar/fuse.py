@@ -202,10 +202,12 @@ class _Fuser:
 
     def _by_itself(self, expr: Expr) -> Expr | None:
         """An expression without text tokens; None if something after it ends its text."""
+        if not self._is_open(expr):
+            return expr
         known = dict(self.names), dict(self.ends), dict(self.builder.rules), dict(self.closed)
         pending, self.pending = self.pending, []
         try:
-            body = self.convert(seq(expr, _OUTSIDE)) if self._is_open(expr) else expr
+            body = self.convert(seq(expr, _OUTSIDE))
             self._define_pending()
             return body
         except _NeedsMore:

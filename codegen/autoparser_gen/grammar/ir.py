@@ -309,7 +309,15 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 def references(expr: Expr) -> Iterator[str]:
     """The names that an expression refers to, in reading order."""
-    return (node.name for node in walk(expr) if isinstance(node, Ref))
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Ref):
+            yield node.name
+        elif isinstance(node, (Seq, Alt)):
+            stack.extend(reversed(node.items))
+        elif isinstance(node, Rep):
+            stack.append(node.item)
 
 
 def replaced(expr: Expr, bodies: Mapping[str, Expr]) -> Expr:

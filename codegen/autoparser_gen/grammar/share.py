@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from autoparser_gen.grammar.ir import (
@@ -17,29 +17,57 @@ from autoparser_gen.grammar.ir import (
 
 def share(grammar: ResponseGrammar) -> ResponseGrammar:
     """The grammar with one rule, named after what their names end with, for all of one body."""
-    builder = Builder()
-    builder.rules = {rule.name: rule for rule in grammar.rules}
-    while alike := _alike(builder.rules, grammar.start):
+    sharing = _Sharing(grammar)
+    while alike := sharing.alike():
         names: dict[str, Ref] = {}
         for group in alike:
-            name = _common_name(builder, [rule.name for rule in group])
-            names.update({rule.name: Ref(name) for rule in group})
-            builder.rules[name] = replace(group[0], name=name)
+            names.update(sharing.merge(group))
+        sharing.rename(names)
+    return replace(sharing.builder.build(grammar.start), warnings=grammar.warnings)
+
+
+class _Sharing:
+    """The rules, with what is needed to look only at those that have changed."""
+
+    def __init__(self, grammar: ResponseGrammar) -> None:
+        self.start = grammar.start
+        self.builder = Builder()
+        self.rules = self.builder.rules
+        self._bodies: dict[Rule, int] = {}  # numbers of rules without their names
+        self._numbers: dict[str, int] = {}  # by rule: that of its body
+        self._users: dict[str, set[str]] = {}  # by rule: those that refer to it
+        self._add(grammar.rules)
+
+    def alike(self) -> list[list[Rule]]:
+        """Rules of one body, but for tokens: those are named after what they are in a format."""
+        by_body: dict[int, list[Rule]] = {}
+        for rule in self.rules.values():
+            if not rule.token and rule.name != self.start:
+                by_body.setdefault(self._numbers[rule.name], []).append(rule)
+        return [group for group in by_body.values() if len(group) > 1]
+
+    def merge(self, group: Sequence[Rule]) -> dict[str, Ref]:
+        """Keep one rule of a group; returns what stands for each of their names."""
+        name = _common_name(self.builder, [rule.name for rule in group])
+        self._add([replace(group[0], name=name)])
+        return {rule.name: Ref(name) for rule in group}
+
+    def rename(self, names: dict[str, Ref]) -> None:
+        """Let all rules refer to the ones that were kept, and drop the others."""
         for name in names.keys() - {kept.name for kept in names.values()}:
-            del builder.rules[name]
-        for name, rule in builder.rules.items():
-            if not names.keys().isdisjoint(references(rule.body)):
-                builder.rules[name] = replace(rule, body=replaced(rule.body, names))
-    return replace(builder.build(grammar.start), warnings=grammar.warnings)
+            del self.rules[name]
+        users = set().union(*(self._users.get(name, ()) for name in names)) & self.rules.keys()
+        self._add(
+            replace(self.rules[name], body=replaced(self.rules[name].body, names)) for name in users
+        )
 
-
-def _alike(rules: Mapping[str, Rule], start: str) -> list[list[Rule]]:
-    """Rules of one body, but for tokens: those are named after what they are in a format."""
-    by_body: dict[Rule, list[Rule]] = {}
-    for rule in rules.values():
-        if not rule.token and rule.name != start:
-            by_body.setdefault(replace(rule, name=""), []).append(rule)
-    return [group for group in by_body.values() if len(group) > 1]
+    def _add(self, rules: Iterable[Rule]) -> None:
+        for rule in rules:
+            self.rules[rule.name] = rule
+            body = self._bodies.setdefault(replace(rule, name=""), len(self._bodies))
+            self._numbers[rule.name] = body
+            for name in references(rule.body):
+                self._users.setdefault(name, set()).add(rule.name)
 
 
 def _common_name(builder: Builder, names: Sequence[str]) -> str:
