@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -344,6 +344,10 @@ class Decoder:
         """The text has ended: whether the call being read is complete."""
         return False
 
+    def waits(self) -> Container[str]:
+        """What the text that it has begun to read may become without anything being known of it."""
+        return ()
+
     def passes(self) -> _ReadPiece | None:
         """What reads a piece in which no value ends, and returns what is new of the arguments' JSON text.
 
@@ -547,6 +551,13 @@ class _Search:
         begins = text[line - 1] == "\n" if line else False
         return (at, text[at]) if begins or (line_start and line == start) else None
 
+    @cached_property
+    def begun(self) -> frozenset[str]:
+        """What may be there of a marker while nothing else can be, nor the marker be whole."""
+        cores = {_core(m) for m in [*self.markers, *self.bare]}
+        parts = {marker[:size] for marker in self.markers for size in range(1, len(marker))}
+        return frozenset(part for part in parts if not any(core in part for core in cores))
+
     def hold(self, text: str, start: int, end: int) -> int:
         """Index from which the end of text[start:end] may begin a marker; `end` where it cannot."""
         at = max(start, end - self.longest + 1)
@@ -686,6 +697,8 @@ class _Turn:
         self._direct: Decoder | None = None  # reads what goes on here, without the buffer
         self._value_stops: _SearchIn | None = None
         self._passing: _Call | None = None  # whose `passes` reads pieces of it
+        self._begun = ""  # of a marker: what the buffer ends with, while `_read` need not look
+        self._waits: Container[str] = ()  # what that may become
         self._position = 0  # characters accounted for
         self._incomplete = ""
         self._calls: list[ToolCall] = []
@@ -1107,6 +1120,7 @@ class Parser(_Turn):
         """The text has ended: returns the last changes."""
         if not self._finished:
             self._leave_flow()
+            self._begun = ""
             self._run(True)
             self._settle()
             self._finished = True
@@ -1124,6 +1138,12 @@ class Parser(_Turn):
 
     def _feed(self, chunk: str) -> list[Delta]:
         """What `feed` does with a piece that is not all text."""
+        if self._begun:
+            self._begun += chunk
+            if self._begun in self._waits:
+                self._buffer += chunk
+                return []
+            self._begun = ""
         decoder, held, stops = self._direct, self._held, self._value_stops
         if decoder is None or held is None or (stops is not None and stops(chunk) is not None):
             self._read(chunk)
@@ -1153,6 +1173,17 @@ class Parser(_Turn):
         self._run(False)
         if not self._buffer:
             self._enter_flow()
+        elif self._draft is None:
+            self._wait(self._place)
+
+    def _wait(self, place: _Place) -> None:
+        """See whether what is held back may go on for a while without a look."""
+        if place.kind in _HOLDING:
+            self._begun, self._waits = self._buffer[self._scanned :], place.search.begun
+        elif self._decoder is not None:
+            self._begun, self._waits = self._buffer[self._from :], self._decoder.waits()
+        if self._begun not in self._waits:
+            self._begun = ""
 
     def _enter_flow(self) -> None:
         """See whether text or a value goes on here, with nothing held back."""
@@ -1617,6 +1648,10 @@ _READ: dict[str, Callable[[Parser, bool], bool]] = {
     "data": Parser._read_data,
     "end": Parser._read_end,
 }
+
+
+# The regions that hold the beginning of a marker back.
+_HOLDING = frozenset(("text", "gap", "field", "raw"))
 
 
 def _past_space(text: str, at: int, end: int) -> int:

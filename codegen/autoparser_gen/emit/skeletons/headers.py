@@ -81,6 +81,17 @@ class Header(Decoder):
         """The text has ended: whether this is a header that was cut off, rather than text."""
         return self._text != self.begun and any(sign in self._text for sign in _SIGNS)
 
+    def waits(self) -> Container[str]:
+        """See Decoder."""
+        text = self._text.lstrip(_SPACE).removeprefix(ROLE).lstrip(_SPACE)
+        return self if text.startswith(_SIGNS) else ()
+
+    def __contains__(self, text: object) -> bool:
+        """Whether a text that has begun like a header may be one, and is not over."""
+        assert isinstance(text, str)
+        over = HEADER_END in text or HEADER_START in text or "\n" in text
+        return not over and len(self.begun) + len(text) < _LONGEST_HEADER
+
     def _decide(self) -> bool:
         """What the words say; False where they say nothing."""
         channel = (

@@ -6,7 +6,7 @@ What stands above the fence is a toy format, as in `runtime.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -70,6 +70,10 @@ class Decoder:
     def ends(self) -> bool:
         """The text has ended: whether the call being read is complete."""
         return False
+
+    def waits(self) -> Container[str]:
+        """What the text that it has begun to read may become without anything being known of it."""
+        return ()
 
     def passes(self) -> _ReadPiece | None:
         """What reads a piece in which no value ends, and returns what is new of the arguments' JSON text.
@@ -273,6 +277,13 @@ class _Search:
             line -= 1
         begins = text[line - 1] == "\n" if line else False
         return (at, text[at]) if begins or (line_start and line == start) else None
+
+    @cached_property
+    def begun(self) -> frozenset[str]:
+        """What may be there of a marker while nothing else can be, nor the marker be whole."""
+        cores = {_core(m) for m in [*self.markers, *self.bare]}
+        parts = {marker[:size] for marker in self.markers for size in range(1, len(marker))}
+        return frozenset(part for part in parts if not any(core in part for core in cores))
 
     def hold(self, text: str, start: int, end: int) -> int:
         """Index from which the end of text[start:end] may begin a marker; `end` where it cannot."""

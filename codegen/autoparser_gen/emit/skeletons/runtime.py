@@ -106,6 +106,7 @@ class Parser(_Turn):
         """The text has ended: returns the last changes."""
         if not self._finished:
             self._leave_flow()
+            self._begun = ""
             self._run(True)
             self._settle()
             self._finished = True
@@ -123,6 +124,12 @@ class Parser(_Turn):
 
     def _feed(self, chunk: str) -> list[Delta]:
         """What `feed` does with a piece that is not all text."""
+        if self._begun:
+            self._begun += chunk
+            if self._begun in self._waits:
+                self._buffer += chunk
+                return []
+            self._begun = ""
         decoder, held, stops = self._direct, self._held, self._value_stops
         if decoder is None or held is None or (stops is not None and stops(chunk) is not None):
             self._read(chunk)
@@ -152,6 +159,17 @@ class Parser(_Turn):
         self._run(False)
         if not self._buffer:
             self._enter_flow()
+        elif self._draft is None:
+            self._wait(self._place)
+
+    def _wait(self, place: _Place) -> None:
+        """See whether what is held back may go on for a while without a look."""
+        if place.kind in _HOLDING:
+            self._begun, self._waits = self._buffer[self._scanned :], place.search.begun
+        elif self._decoder is not None:
+            self._begun, self._waits = self._buffer[self._from :], self._decoder.waits()
+        if self._begun not in self._waits:
+            self._begun = ""
 
     def _enter_flow(self) -> None:
         """See whether text or a value goes on here, with nothing held back."""
@@ -616,6 +634,10 @@ _READ: dict[str, Callable[[Parser, bool], bool]] = {
     "data": Parser._read_data,
     "end": Parser._read_end,
 }
+
+
+# The regions that hold the beginning of a marker back.
+_HOLDING = frozenset(("text", "gap", "field", "raw"))
 
 
 def _past_space(text: str, at: int, end: int) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from autoparser_gen.emit.skeletons.messages import (
@@ -124,6 +124,8 @@ class _Turn:
         self._direct: Decoder | None = None  # reads what goes on here, without the buffer
         self._value_stops: _SearchIn | None = None
         self._passing: _Call | None = None  # whose `passes` reads pieces of it
+        self._begun = ""  # of a marker: what the buffer ends with, while `_read` need not look
+        self._waits: Container[str] = ()  # what that may become
         self._position = 0  # characters accounted for
         self._incomplete = ""
         self._calls: list[ToolCall] = []
