@@ -97,6 +97,29 @@ def test_a_text_does_not_go_on_as_a_call_of_any_name(called: str) -> None:
             assert json.loads(call.arguments)["city"] == f"a', {called}("
 
 
+@pytest.mark.parametrize("name", ["python list", "python bare", "python lines"])
+@pytest.mark.parametrize("kind", ["any tool", "other arguments"])
+def test_names_in_python_calls_are_those_that_a_parser_reads(kind: str, name: str) -> None:
+    text = TEXTS[name].replace("'Rome'", "Rome") if name == "python bare" else TEXTS[name]
+    tools = [tool_of({"city": {"type": "string"}}, additionalProperties=True, required=["city"])]
+    asked = None if kind == "any tool" else tools
+    analysis = formats.FORMATS[name]
+    grammar = lower(analysis, tools=asked, tool_choice="required")
+    module, verdicts = parser_of_format(name), engines(grammar, analysis)
+    for word in ("_", "x-", "x.", "1x", "a.b-c", "-", ".", "-x", ".x", "-1", ".."):
+        for is_key in (True, False) if asked is None else (True,):
+            changed = text.replace("days" if is_key else "get_weather", word)
+            (call,) = module.parse(changed, tools=asked).tool_calls or [None]
+            if is_key:
+                is_read = call is not None and word in json.loads(call.arguments or "{}")
+            else:
+                is_read = call is not None and call.name == word
+            # Text that stands without quotes goes on where no argument begins.
+            is_text = is_key and name == "python bare" and not is_read
+            for engine, accepts in verdicts.items():
+                assert accepts(changed) == (is_read or is_text), (engine, changed)
+
+
 # Data that a schema constrains beside any text, what of it the schema forbids, and what is not enforced.
 BESIDE_TEXT: list[tuple[dict[str, Any], str, str]] = [
     ({"type": ["string", "integer"], "minimum": 3}, "2", "minimum of the type integer"),
@@ -380,7 +403,7 @@ def test_data_or_text(name: str, schema: dict[str, Any], good: list[str], bad: l
 
 # Names with what some formats take for their end, or do not.
 _ODD = [*"\t\n\x01 !\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~\x7f\xa0\u2028é日", "</parameter>", "😀"]
-NAMES = [*(f"a{odd}b" for odd in _ODD), " a", "a ", ".a", "-a", "/a", "é"]
+NAMES = [*(f"a{odd}b" for odd in _ODD), " a", "a ", ".a", "-a", "/a", "é", "a" * 101]
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,14 +23,20 @@ from autoparser_gen.grammar.ir import (
     opt,
     seq,
 )
-from autoparser_gen.grammar.readable import KEYWORD, require_readable, require_whole
+from autoparser_gen.grammar.readable import KEYWORD, SHORT_KEYWORD, require_readable, require_whole
 from autoparser_gen.grammar.request import Tool
 from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.syntax import NAME_CHAR, Syntax, verbatim
 
-_PYTHON_NAME = Word(NAME_CHAR)
+_TOOL_NAME = Word(NAME_CHAR)
+# A parser wants a letter, a digit or an underscore first.
+_NAME_START = chars("a-zA-Z0-9_")
+_KEY = Word(NAME_CHAR, first=_NAME_START)
 # What a parser takes for a name behind a value and behind a call, and there for a marker's beginning.
-_ANY_NAME = Word(chars("\x00-#%-,/:-@[-^`{-\x7f", negated=True))
+_ANY_KEY = Word(
+    chars("\x00-#%-,/:-@[-^`{-\x7f", negated=True),
+    first=chars("\x00-/:-@[-^`{-\x7f", negated=True),
+)
 _ANY_TOOL = Word(chars("\x00- \"'(),;<=>[]`{}\x7f", negated=True))
 _MARKER_WORD = Word(chars("a-zA-Z0-9_ \t\r\n\"'.,:;()[]{}", negated=True))
 
@@ -55,7 +62,7 @@ class PythonCallRules:
     def call(self, tool: Tool | None) -> Expr:
         """One call of a tool, or of any."""
         name: Expr = (
-            Lit(tool.name) if tool else self.builder.token("name", _PYTHON_NAME, capture="name")
+            Lit(tool.name) if tool else self.builder.token("name", _TOOL_NAME, capture="name")
         )
         opens = self.syntax.bracket("lparen", "(")
         closes = self.syntax.bracket("rparen", ")")
@@ -64,7 +71,7 @@ class PythonCallRules:
     def _arguments(self, tool: Tool | None) -> Expr:
         comma = self.syntax.comma()
         if tool is None:
-            key = self.builder.token("argument-name", _PYTHON_NAME, capture="argument name")
+            key = self.builder.token("argument-name", _KEY, capture="argument name")
             value = self.builder.rule(
                 "argument-value",
                 self._value([ANY_BRANCH], None, "argument"),
@@ -78,12 +85,13 @@ class PythonCallRules:
         return alt(*(rules.members(each.schema, tool.slug, one, other, comma) for each in branches))
 
     def _one(self, rules: SchemaRules, tool: Tool, key: str, schema: Any, name: str) -> Expr:
-        require_readable(f"the argument of {tool.name!r}", key, KEYWORD)
+        readable = SHORT_KEYWORD if self.verbatim or self.bare else KEYWORD
+        require_readable(f"the argument of {tool.name!r}", key, readable)
         return self._argument(Lit(key), self._of_schema(rules, schema, name))
 
     def _other(self, rules: SchemaRules, keys: Sequence[str], schema: Any, name: str) -> Expr:
         # One token: a lexer would read the beginning of one of the keys.
-        word = Word(NAME_CHAR, tuple(keys))
+        word = replace(_KEY, but=tuple(keys))
         key = self.builder.token(f"{name}-name", seq(word, self._equals()))
         return seq(key, self._of_schema(rules, schema, name))
 
@@ -156,7 +164,7 @@ class PythonCallRules:
 
     def _behind_value(self) -> tuple[Stop, ...]:
         """What shows a parser that a value has ended: an argument, a call or the end of calls."""
-        ends: tuple[Stop, ...] = ((",", _ANY_NAME, "="), (",", ")"))
+        ends: tuple[Stop, ...] = ((",", _ANY_KEY, "="), (",", ")"))
         if self.in_list:
             return (*ends, (")", ",", _ANY_TOOL, "("), (")", "]"))
         return (*ends, (")", _ANY_TOOL, "("), (")", ",", _ANY_TOOL, "("), (")", _MARKER_WORD))

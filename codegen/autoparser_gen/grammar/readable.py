@@ -15,6 +15,7 @@ MARKED_KEY = re.compile(r"[^\n\r<>\"\x00-\x1f\x7f]*")
 TAG_KEY = re.compile(r"[^\s<>\"'\x00-\x1f]*")
 UNQUOTED_KEY = re.compile(r"[^:,{}\[\]()<>\"'\x00-\x1f]*")
 KEYWORD = re.compile(r"(?:\w[\w.$-]*)?")
+SHORT_KEYWORD = re.compile(r"(?:\w[\w.$-]{0,99})?")  # found behind a value where quotes are text
 
 
 def is_readable(name: str, readable: re.Pattern[str], marker: str = "") -> bool:

@@ -12,6 +12,11 @@ def contains(char_class: CharClass, char: str) -> bool:
     return any(low <= char <= high for low, high in char_class.ranges) != char_class.negated
 
 
+def may_hold(word: Word, char: str, *, is_first: bool) -> bool:
+    """Whether a character may stand in a word, at its beginning or behind that."""
+    return contains(word.first if is_first and word.first else word.chars, char)
+
+
 def without(
     ranges: Sequence[tuple[str, str]], hidden: Sequence[tuple[str, str]]
 ) -> tuple[tuple[str, str], ...]:
@@ -33,16 +38,18 @@ def without(
 
 def spelled_out(word: Word) -> Expr:
     """A word as an expression of the other nodes."""
-    return other_than(word.but, word.chars) if word.but else many(word.chars, 1)
+    if word.but:
+        return other_than(word.but, word.chars, word.first)
+    return seq(word.first, many(word.chars)) if word.first else many(word.chars, 1)
 
 
-def other_than(texts: Sequence[str], char: CharClass) -> Expr:
-    """Texts of one character or more that are none of the given ones."""
-    return _other_than([text for text in texts if text], char, may_end=False)
+def other_than(texts: Sequence[str], char: CharClass, first: CharClass | None = None) -> Expr:
+    """Texts of one character or more that are none of the given ones; the `first` may differ."""
+    return _other_than([text for text in texts if text], first or char, char, may_end=False)
 
 
-def _other_than(texts: Sequence[str], char: CharClass, *, may_end: bool) -> Expr:
-    """As before; where it `may_end`, the empty text is one of them."""
+def _other_than(texts: Sequence[str], char: CharClass, later: CharClass, *, may_end: bool) -> Expr:
+    """As before, of one character and `later` ones; the empty text too where it `may_end`."""
     following: dict[str, list[str]] = {}
     for text in texts:
         if text:
@@ -53,11 +60,11 @@ def _other_than(texts: Sequence[str], char: CharClass, *, may_end: bool) -> Expr
     else:
         other = CharClass(without(char.ranges, firsts))
     choices = [
-        seq(first, _other_than(rest, char, may_end="" not in rest))
+        seq(first, _other_than(rest, later, later, may_end="" not in rest))
         for first, rest in sorted(following.items())
         if contains(char, first)
     ]
     if other.ranges:  # else every character of the class begins one of the texts
-        choices.append(seq(other, many(char)))
+        choices.append(seq(other, many(later)))
     found = alt(*choices)
     return opt(found) if may_end else found
