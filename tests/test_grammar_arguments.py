@@ -262,6 +262,44 @@ def test_excluded_arguments_are_no_others(kind: str, name: str) -> None:
         assert not accepts(text), engine
 
 
+# As pydantic writes a model of arguments that inherits, or is one of several.
+_MODEL = {
+    "title": "Place",
+    "type": "object",
+    "properties": {"city": {"title": "City", "type": "string"}, "days": {"type": "integer"}},
+    "required": ["city"],
+}
+_DEFINED = {"$defs": {"Place": _MODEL, "Empty": {"type": "object", "properties": {}}}}
+_PLACE, _EMPTY = ({"$ref": f"#/$defs/{name}"} for name in ("Place", "Empty"))
+_ONE_CITY = {"required": ["city"], "additionalProperties": {"type": ["string", "integer"]}}
+# What stands beside no properties, and whether a city and days may be written, and nothing.
+BESIDE_NO_PROPERTIES: dict[str, tuple[dict[str, Any], bool, bool]] = {
+    "allOf": ({"allOf": [_PLACE], **_DEFINED}, True, False),
+    "anyOf": ({"anyOf": [_PLACE, _EMPTY], **_DEFINED}, True, True),
+    "oneOf": ({"oneOf": [_PLACE], **_DEFINED}, True, False),
+    "$ref": ({**_PLACE, **_DEFINED}, True, False),
+    "required": (_ONE_CITY, True, False),
+    "required by an alternative": ({"anyOf": [_ONE_CITY]}, True, False),
+    "patternProperties": ({"patternProperties": {"^[cd]": {}}}, True, True),
+    "definitions": ({"title": "None", "description": "None.", **_DEFINED}, False, True),
+    "an extension": ({"x-order": [], "required": []}, False, True),
+}
+
+
+@pytest.mark.parametrize("name", ["json in tags", "raw values", "python list"])
+@pytest.mark.parametrize("kind", BESIDE_NO_PROPERTIES)
+def test_what_permits_properties_beside_none(kind: str, name: str) -> None:
+    beside, city, none = BESIDE_NO_PROPERTIES[kind]
+    schema = {"type": "object", "properties": {}, **beside}
+    tools = [{"type": "function", "function": {"name": "get_weather", "parameters": schema}}]
+    analysis = formats.FORMATS[name]
+    grammar = lower(analysis, tools=tools, tool_choice="required")
+    ping = next(text for text in CALLS[name][1:] if "ping" in text)
+    for engine, accepts in engines(grammar, analysis).items():
+        assert accepts(TEXTS[name]) == city, engine
+        assert accepts(ping.replace("ping", "get_weather")) == none, engine
+
+
 # A string with such a body: one that its schema permits, and one that it does not.
 BODIES: list[tuple[dict[str, Any], str, str]] = [
     ({"minLength": 1}, "a", ""),
