@@ -120,6 +120,46 @@ def test_names_in_python_calls_are_those_that_a_parser_reads(kind: str, name: st
                 assert accepts(changed) == (is_read or is_text), (engine, changed)
 
 
+@pytest.mark.parametrize(
+    "schema", [None, {}, {"type": "string"}, {"type": ["string", "array"]}], ids=str
+)
+def test_text_without_quotes_does_not_begin_like_another_value(
+    schema: dict[str, Any] | None,
+) -> None:
+    whole = [
+        "Rome",
+        "",
+        "it's",
+        "Rome'",
+        '5"',
+        "a [b",
+        "1.5 km",
+        "-",
+        "True",
+        "Truely",
+        "a, b",
+        "a)b",
+        "x [",
+    ]
+    closed = ["'Rome'", "'it\\'s'", '"[a"', "[1]", "['a)', \"b\"]", "{'a': [1]}", "''"]
+    opened = ["'Rome", '"', "'it's", "['a", '{"', "  'y", "[', days=2)]", "[1", "(x"]
+    analysis = formats.FORMATS["python bare"]
+    tools = None if schema is None else [tool_of({"city": schema, "days": {"type": "integer"}})]
+    verdicts = engines(lower(analysis, tools=tools, tool_choice="required"), analysis)
+    for form in ("[get_weather(city=?, days=2)]", "[get_weather(days=2, city=?)]"):
+        for value in (*whole, *closed):
+            text = form.replace("?", value)
+            (call,) = (
+                parser_of_format("python bare").parse(text, tools=tools, strict=True).tool_calls
+            )
+            assert json.loads(call.arguments).keys() == {"city", "days"}
+            for engine, accepts in verdicts.items():
+                assert accepts(text), (engine, text)
+        for value in opened:
+            for engine, accepts in verdicts.items():
+                assert not accepts(form.replace("?", value)), (engine, value)
+
+
 # Data that a schema constrains beside any text, what of it the schema forbids, and what is not enforced.
 BESIDE_TEXT: list[tuple[dict[str, Any], str, str]] = [
     ({"type": ["string", "integer"], "minimum": 3}, "2", "minimum of the type integer"),
@@ -294,7 +334,7 @@ def test_what_permits_properties_beside_none(kind: str, name: str) -> None:
     tools = [{"type": "function", "function": {"name": "get_weather", "parameters": schema}}]
     analysis = formats.FORMATS[name]
     grammar = lower(analysis, tools=tools, tool_choice="required")
-    ping = next(text for text in CALLS[name][1:] if "ping" in text)
+    ping = CALLS[name][1]
     for engine, accepts in engines(grammar, analysis).items():
         assert accepts(TEXTS[name]) == city, engine
         assert accepts(ping.replace("ping", "get_weather")) == none, engine
