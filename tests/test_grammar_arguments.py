@@ -251,6 +251,50 @@ def test_given_texts_are_those_that_a_parser_reads(name: str) -> None:
                 assert accepts(text), (engine, value)
 
 
+def _as_pattern(text: str) -> str:
+    return re.sub(r"([.^$*+?{}\[\]()|\\])", r"\\\1", text)
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_pattern_s_texts_are_those_that_a_parser_reads(name: str) -> None:
+    before, _, behind = TEXTS[name].partition("Rome")
+    ending, whole = ENDS[name]
+    analysis = formats.FORMATS[name]
+
+    def verdicts(pattern: str) -> dict[str, Any]:
+        city = {"type": "string", "pattern": pattern}
+        tools = [tool_of({"city": city, "days": {"type": "integer"}})]
+        return dict(engines(lower(analysis, tools=tools, tool_choice="required"), analysis))
+
+    for value in ending:
+        literal = _as_pattern(value)
+        with pytest.raises(RequestError, match="texts that its pattern or format permits hold"):
+            verdicts(f"^{literal}$")
+        # The rest of what a pattern permits is left.
+        for engine, accepts in verdicts(f"^({literal}|[xyz]+|[uvw]{literal}.*)$").items():
+            assert accepts(f"{before}xyz{behind}"), engine
+            for text in (value, f"u{value}", f"v{value}xyz"):
+                assert not accepts(before + text + behind), (engine, text)
+    for value in whole:
+        literal = _as_pattern(value)
+        for engine, accepts in verdicts(f"^[uvw]*{literal}[xyz]?$").items():
+            for text in (value, f"uv{value}", f"{value}z"):
+                assert accepts(before + text + behind), (engine, text)
+
+
+def test_a_pattern_beside_data_permits_no_text_that_begins_like_an_element() -> None:
+    analysis, text = formats.FORMATS["nested tags"], TEXTS["nested tags"]
+    pattern = r"^(\]<\]minimax\[>\[<days>|b)$"
+    for kinds in (["string"], ["string", "integer"]):
+        tools = [
+            tool_of({"city": {"type": kinds, "pattern": pattern}, "days": {"type": "integer"}})
+        ]
+        grammar = lower(analysis, tools=tools, tool_choice="required")
+        for engine, accepts in engines(grammar, analysis).items():
+            assert accepts(text.replace("Rome", "b")), engine
+            assert accepts(text.replace("Rome", f"{_TAG}days>")) == (kinds == ["string"]), engine
+
+
 def test_given_texts_in_lists_and_keys_are_those_that_a_parser_reads() -> None:
     # In the JSON of a raw value the parser looks for what ends the value.
     end = "</parameter></function></tool_call>"

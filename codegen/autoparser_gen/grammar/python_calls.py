@@ -9,6 +9,7 @@ from typing import Any
 
 from autoparser_gen.analysis.model import Analysis, LiteralSyntax
 from autoparser_gen.grammar.branch import ANY_BRANCH, Branch, simplified
+from autoparser_gen.grammar.early import whole_texts
 from autoparser_gen.grammar.ir import (
     Builder,
     CharClass,
@@ -140,17 +141,14 @@ class PythonCallRules:
         body = None if rules is None else rules.string_body(branch.schema, name)
         if body is None:
             return self._any_string()
-        return self.builder.token(f"{name}-text", self._quoted(body))
-
-    def _quoted(self, body: Expr) -> Expr:
-        """Text between quotes without any of them in it, since it cannot be escaped."""
-        quote = self.quote
-        return seq(quote, verbatim(body, quote), quote)
+        quoted = verbatim(body, self.quote)
+        quoted = whole_texts(f"schema of {name}", quoted, self._string_stops(), self.quote)
+        return self.builder.token(f"{name}-text", seq(self.quote, quoted, self.quote))
 
     def _given(self, text: str, name: str) -> Expr:
         """A given text between quotes. Raises RequestError where a parser would end it earlier."""
         require_whole(f"schema of {name}", text, self._string_stops(), self.quote)
-        return self._quoted(Lit(text))
+        return seq(self.quote, text, self.quote)
 
     def _string_stops(self) -> tuple[Stop, ...]:
         return tuple((self.quote, *stop) for stop in self._behind_value())

@@ -18,6 +18,7 @@ from autoparser_gen.analysis.model import (
     ValueSyntax,
 )
 from autoparser_gen.grammar.branch import ANY_BRANCH, Branch, simplified
+from autoparser_gen.grammar.early import whole_texts
 from autoparser_gen.grammar.ir import (
     EMPTY,
     Builder,
@@ -220,11 +221,7 @@ class MarkedValues:
         Behind one that begins with another and its closer comes the other: engines that try what
         they match in order would take that for the whole text.
         """
-        closer = self._around()[1]
-        for part in self._closes(key):
-            if not isinstance(part, Lit):
-                break
-            closer += part.text
+        closer = self._exact_closer(key)
         for text in texts:
             written = self._escaped(Lit(text))
             assert isinstance(written, Lit)
@@ -307,6 +304,7 @@ class MarkedValues:
         if marks.optional_wrap is not None:
             opens, ends = marks.optional_wrap
             inner = alt(inner, seq(opens, verbatim(body, ends), ends))
+        inner = whole_texts(f"schema of {name}", inner, self.stops, self._exact_closer(key))
         whole = seq(written if before is None else before, inner, after)
         if data is not None:
             beside = seq(opt(self.space), data, opt(self.space))
@@ -320,6 +318,15 @@ class MarkedValues:
         """The pieces of the closer, which may repeat the key."""
         closer = core(self.marks.value_suffix)
         return [key if piece == SAME_KEY else Lit(piece) for piece in pieces(closer)]
+
+    def _exact_closer(self, key: Expr) -> str:
+        """What stands behind a value, up to a name in it that is not given."""
+        closer = self._around()[1]
+        for part in self._closes(key):
+            if not isinstance(part, Lit):
+                break
+            closer += part.text
+        return closer
 
     def _escaped(self, body: Expr, *never: str) -> Expr:
         """Characters as the chat template writes them, without those that must `never` be there."""

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from autoparser_gen.grammar.ir import CharClass, Expr, Word, alt, many, opt, seq
+from autoparser_gen.grammar.ir import (
+    EMPTY,
+    Alt,
+    CharClass,
+    Expr,
+    Lit,
+    Rep,
+    Seq,
+    Word,
+    alt,
+    many,
+    nullable,
+    opt,
+    seq,
+)
 
 
 def contains(char_class: CharClass, char: str) -> bool:
@@ -34,6 +48,21 @@ def without(
                 parts.append((chr(ord(last) + 1), high))
         left = parts
     return tuple(left)
+
+
+def difference(one: CharClass, other: CharClass) -> CharClass:
+    """The characters of one class that are not in another."""
+    if one.negated and other.negated:
+        return CharClass(without(other.ranges, one.ranges))
+    if other.negated:
+        return CharClass(without(one.ranges, without(one.ranges, other.ranges)))
+    if one.negated:
+        return CharClass(tuple(dict.fromkeys((*one.ranges, *other.ranges))), negated=True)
+    return CharClass(without(one.ranges, other.ranges))
+
+
+def is_empty(char: CharClass) -> bool:
+    return not char.ranges and not char.negated
 
 
 def spelled_out(word: Word) -> Expr:
@@ -68,3 +97,25 @@ def _other_than(texts: Sequence[str], char: CharClass, later: CharClass, *, may_
         choices.append(seq(other, many(later)))
     found = alt(*choices)
     return opt(found) if may_end else found
+
+
+def first_chars(expr: Expr) -> Iterator[tuple[CharClass | Lit, Expr]]:
+    """The first characters of an expression's texts, and what may follow them."""
+    if isinstance(expr, Lit) and expr.text:
+        yield Lit(expr.text[0]), Lit(expr.text[1:])
+    elif isinstance(expr, CharClass):
+        yield expr, EMPTY
+    elif isinstance(expr, Alt):
+        for item in expr.items:
+            yield from first_chars(item)
+    elif isinstance(expr, Rep) and expr.high != 0:
+        high = None if expr.high is None else expr.high - 1
+        more = EMPTY if high == 0 else Rep(expr.item, max(expr.low - 1, 0), high)
+        for char, rest in first_chars(expr.item):
+            yield char, seq(rest, more)
+    elif isinstance(expr, Seq):
+        for at, item in enumerate(expr.items):
+            for char, rest in first_chars(item):
+                yield char, seq(rest, *expr.items[at + 1 :])
+            if not nullable(item, set()):
+                break
