@@ -97,6 +97,69 @@ def test_a_text_does_not_go_on_as_a_call_of_any_name(called: str) -> None:
             assert json.loads(call.arguments)["city"] == f"a', {called}("
 
 
+@pytest.mark.parametrize("name", ["python list", "python bare", "python lines"])
+@pytest.mark.parametrize("kind", ["any tool", "other arguments"])
+def test_names_in_python_calls_are_those_that_a_parser_reads(kind: str, name: str) -> None:
+    text = TEXTS[name].replace("'Rome'", "Rome") if name == "python bare" else TEXTS[name]
+    tools = [tool_of({"city": {"type": "string"}}, additionalProperties=True, required=["city"])]
+    asked = None if kind == "any tool" else tools
+    analysis = formats.FORMATS[name]
+    grammar = lower(analysis, tools=asked, tool_choice="required")
+    module, verdicts = parser_of_format(name), engines(grammar, analysis)
+    for word in ("_", "x-", "x.", "1x", "a.b-c", "-", ".", "-x", ".x", "-1", ".."):
+        for is_key in (True, False) if asked is None else (True,):
+            changed = text.replace("days" if is_key else "get_weather", word)
+            (call,) = module.parse(changed, tools=asked).tool_calls or [None]
+            if is_key:
+                is_read = call is not None and word in json.loads(call.arguments or "{}")
+            else:
+                is_read = call is not None and call.name == word
+            # Text that stands without quotes goes on where no argument begins.
+            is_text = is_key and name == "python bare" and not is_read
+            for engine, accepts in verdicts.items():
+                assert accepts(changed) == (is_read or is_text), (engine, changed)
+
+
+@pytest.mark.parametrize(
+    "schema", [None, {}, {"type": "string"}, {"type": ["string", "array"]}], ids=str
+)
+def test_text_without_quotes_does_not_begin_like_another_value(
+    schema: dict[str, Any] | None,
+) -> None:
+    whole = [
+        "Rome",
+        "",
+        "it's",
+        "Rome'",
+        '5"',
+        "a [b",
+        "1.5 km",
+        "-",
+        "True",
+        "Truely",
+        "a, b",
+        "a)b",
+        "x [",
+    ]
+    closed = ["'Rome'", "'it\\'s'", '"[a"', "[1]", "['a)', \"b\"]", "{'a': [1]}", "''"]
+    opened = ["'Rome", '"', "'it's", "['a", '{"', "  'y", "[', days=2)]", "[1", "(x"]
+    analysis = formats.FORMATS["python bare"]
+    tools = None if schema is None else [tool_of({"city": schema, "days": {"type": "integer"}})]
+    verdicts = engines(lower(analysis, tools=tools, tool_choice="required"), analysis)
+    for form in ("[get_weather(city=?, days=2)]", "[get_weather(days=2, city=?)]"):
+        for value in (*whole, *closed):
+            text = form.replace("?", value)
+            (call,) = (
+                parser_of_format("python bare").parse(text, tools=tools, strict=True).tool_calls
+            )
+            assert json.loads(call.arguments).keys() == {"city", "days"}
+            for engine, accepts in verdicts.items():
+                assert accepts(text), (engine, text)
+        for value in opened:
+            for engine, accepts in verdicts.items():
+                assert not accepts(form.replace("?", value)), (engine, value)
+
+
 # Data that a schema constrains beside any text, what of it the schema forbids, and what is not enforced.
 BESIDE_TEXT: list[tuple[dict[str, Any], str, str]] = [
     ({"type": ["string", "integer"], "minimum": 3}, "2", "minimum of the type integer"),
@@ -188,6 +251,50 @@ def test_given_texts_are_those_that_a_parser_reads(name: str) -> None:
                 assert accepts(text), (engine, value)
 
 
+def _as_pattern(text: str) -> str:
+    return re.sub(r"([.^$*+?{}\[\]()|\\])", r"\\\1", text)
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_pattern_s_texts_are_those_that_a_parser_reads(name: str) -> None:
+    before, _, behind = TEXTS[name].partition("Rome")
+    ending, whole = ENDS[name]
+    analysis = formats.FORMATS[name]
+
+    def verdicts(pattern: str) -> dict[str, Any]:
+        city = {"type": "string", "pattern": pattern}
+        tools = [tool_of({"city": city, "days": {"type": "integer"}})]
+        return dict(engines(lower(analysis, tools=tools, tool_choice="required"), analysis))
+
+    for value in ending:
+        literal = _as_pattern(value)
+        with pytest.raises(RequestError, match="texts that its pattern or format permits hold"):
+            verdicts(f"^{literal}$")
+        # The rest of what a pattern permits is left.
+        for engine, accepts in verdicts(f"^({literal}|[xyz]+|[uvw]{literal}.*)$").items():
+            assert accepts(f"{before}xyz{behind}"), engine
+            for text in (value, f"u{value}", f"v{value}xyz"):
+                assert not accepts(before + text + behind), (engine, text)
+    for value in whole:
+        literal = _as_pattern(value)
+        for engine, accepts in verdicts(f"^[uvw]*{literal}[xyz]?$").items():
+            for text in (value, f"uv{value}", f"{value}z"):
+                assert accepts(before + text + behind), (engine, text)
+
+
+def test_a_pattern_beside_data_permits_no_text_that_begins_like_an_element() -> None:
+    analysis, text = formats.FORMATS["nested tags"], TEXTS["nested tags"]
+    pattern = r"^(\]<\]minimax\[>\[<days>|b)$"
+    for kinds in (["string"], ["string", "integer"]):
+        tools = [
+            tool_of({"city": {"type": kinds, "pattern": pattern}, "days": {"type": "integer"}})
+        ]
+        grammar = lower(analysis, tools=tools, tool_choice="required")
+        for engine, accepts in engines(grammar, analysis).items():
+            assert accepts(text.replace("Rome", "b")), engine
+            assert accepts(text.replace("Rome", f"{_TAG}days>")) == (kinds == ["string"]), engine
+
+
 def test_given_texts_in_lists_and_keys_are_those_that_a_parser_reads() -> None:
     # In the JSON of a raw value the parser looks for what ends the value.
     end = "</parameter></function></tool_call>"
@@ -237,6 +344,44 @@ def test_excluded_arguments_are_no_others(kind: str, name: str) -> None:
         for key in ("hours", "day", "dayss"):
             assert accepts(text.replace("days", key)), (engine, key)
         assert not accepts(text), engine
+
+
+# As pydantic writes a model of arguments that inherits, or is one of several.
+_MODEL = {
+    "title": "Place",
+    "type": "object",
+    "properties": {"city": {"title": "City", "type": "string"}, "days": {"type": "integer"}},
+    "required": ["city"],
+}
+_DEFINED = {"$defs": {"Place": _MODEL, "Empty": {"type": "object", "properties": {}}}}
+_PLACE, _EMPTY = ({"$ref": f"#/$defs/{name}"} for name in ("Place", "Empty"))
+_ONE_CITY = {"required": ["city"], "additionalProperties": {"type": ["string", "integer"]}}
+# What stands beside no properties, and whether a city and days may be written, and nothing.
+BESIDE_NO_PROPERTIES: dict[str, tuple[dict[str, Any], bool, bool]] = {
+    "allOf": ({"allOf": [_PLACE], **_DEFINED}, True, False),
+    "anyOf": ({"anyOf": [_PLACE, _EMPTY], **_DEFINED}, True, True),
+    "oneOf": ({"oneOf": [_PLACE], **_DEFINED}, True, False),
+    "$ref": ({**_PLACE, **_DEFINED}, True, False),
+    "required": (_ONE_CITY, True, False),
+    "required by an alternative": ({"anyOf": [_ONE_CITY]}, True, False),
+    "patternProperties": ({"patternProperties": {"^[cd]": {}}}, True, True),
+    "definitions": ({"title": "None", "description": "None.", **_DEFINED}, False, True),
+    "an extension": ({"x-order": [], "required": []}, False, True),
+}
+
+
+@pytest.mark.parametrize("name", ["json in tags", "raw values", "python list"])
+@pytest.mark.parametrize("kind", BESIDE_NO_PROPERTIES)
+def test_what_permits_properties_beside_none(kind: str, name: str) -> None:
+    beside, city, none = BESIDE_NO_PROPERTIES[kind]
+    schema = {"type": "object", "properties": {}, **beside}
+    tools = [{"type": "function", "function": {"name": "get_weather", "parameters": schema}}]
+    analysis = formats.FORMATS[name]
+    grammar = lower(analysis, tools=tools, tool_choice="required")
+    ping = CALLS[name][1]
+    for engine, accepts in engines(grammar, analysis).items():
+        assert accepts(TEXTS[name]) == city, engine
+        assert accepts(ping.replace("ping", "get_weather")) == none, engine
 
 
 # A string with such a body: one that its schema permits, and one that it does not.
@@ -380,7 +525,7 @@ def test_data_or_text(name: str, schema: dict[str, Any], good: list[str], bad: l
 
 # Names with what some formats take for their end, or do not.
 _ODD = [*"\t\n\x01 !\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~\x7f\xa0\u2028é日", "</parameter>", "😀"]
-NAMES = [*(f"a{odd}b" for odd in _ODD), " a", "a ", ".a", "-a", "/a", "é"]
+NAMES = [*(f"a{odd}b" for odd in _ODD), " a", "a ", ".a", "-a", "/a", "é", "a" * 101]
 
 
 @pytest.mark.parametrize("name", TEXTS)

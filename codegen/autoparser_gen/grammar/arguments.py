@@ -21,6 +21,7 @@ from autoparser_gen.grammar.syntax import (
     gap,
     whitespace,
 )
+from autoparser_gen.grammar.value_ends import call_ends
 
 
 class ArgumentRules:
@@ -99,7 +100,7 @@ class ArgumentRules:
         return alt(*(self._members(rules, one.schema, tool, separator) for one in branches))
 
     def _nested(self, tool: Tool | None) -> Expr:
-        tags = NestedTags(self.builder, self.marks, self.values.call_ends())
+        tags = NestedTags(self.builder, self.marks, call_ends(self.values.analysis))
         if tool is None:
             return many(tags.argument(None))
         rules = self._schemas(self.builder, self.values.syntax, tool)

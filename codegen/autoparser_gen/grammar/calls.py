@@ -42,10 +42,10 @@ from autoparser_gen.grammar.markup import (
 )
 from autoparser_gen.grammar.order import Member, arrange
 from autoparser_gen.grammar.python_calls import PythonCallRules
-from autoparser_gen.grammar.raw_values import without_longer
 from autoparser_gen.grammar.readable import TOOL_NAME, require_readable, require_short
 from autoparser_gen.grammar.request import Tool
 from autoparser_gen.grammar.syntax import NAME, NAME_CHAR, Syntax
+from autoparser_gen.grammar.value_ends import without_longer
 
 # The number of a call, in an id or in a marker.
 NUMBER = Rep(chars("0-9"), 1, 4)

@@ -73,6 +73,7 @@ class Word:
     chars: CharClass
     but: tuple[str, ...] = ()
     tight: bool = False  # in a stop, no whitespace may stand around it
+    first: CharClass | None = None  # of its first character, where that has a class of its own
 
 
 Piece = str | Word
@@ -432,7 +433,8 @@ def show(expr: Expr, level: int = 0) -> str:
         return expr.name
     if isinstance(expr, Word):
         but = f" but {', '.join(map(json.dumps, expr.but))}" if expr.but else ""
-        return f"<word of {show(expr.chars)}{but}>"
+        first = f"{show(expr.first)}, then " if expr.first else ""
+        return f"<word of {first}{show(expr.chars)}{but}>"
     stops = ", ".join(map(show_stop, expr.stops)) or "the end"
     if isinstance(expr, StringText):
         return f"<text of a {'Python' if expr.is_python else 'JSON'} string without {stops}>"

@@ -10,6 +10,7 @@ from autoparser_gen.analysis.model import Arguments, LiteralSyntax
 from autoparser_gen.errors import RequestError, shown
 from autoparser_gen.grammar.branch import Branch, simplified
 from autoparser_gen.grammar.definitions import Definitions
+from autoparser_gen.grammar.early import whole_texts
 from autoparser_gen.grammar.ir import (
     EMPTY,
     Builder,
@@ -196,7 +197,7 @@ class NestedTags:
         kinds = {kind for branch in branches for kind in branch.types} - {"string"}
         self._require_whole(key, branches, kinds, name)
         strings = [branch.schema for branch in branches if branch.kind == "string"]
-        texts = [self._constrained(schema, rules, name, kinds) for schema in strings]
+        texts = [self._constrained(key, schema, rules, name, kinds) for schema in strings]
         given = [text for branch in branches for text in branch.strings]
         known = [text for text in texts if text is not None]
         if known or (given and kinds):
@@ -209,8 +210,7 @@ class NestedTags:
 
     def _require_whole(self, key: Expr, branches: list[Branch], kinds: set[str], name: str) -> None:
         """Raise RequestError for a given text that a parser would end early, or take for elements."""
-        closer = self.closer + (key.text + self.closer_end if isinstance(key, Lit) else "")
-        stops = ((closer,), *self.call_ends)
+        closer, stops = self._ends_of(key)
         opener = core(self.marks.name_prefix)
         for text in (text for branch in branches for text in branch.strings):
             require_whole(f"schema of {name}", text, stops, closer)
@@ -220,6 +220,11 @@ class NestedTags:
                     f"schema of {name}: the given text {shown(text, 200)} begins like an element, and"
                     " the schema permits more than strings. Change it, or leave it out."
                 )
+
+    def _ends_of(self, key: Expr) -> tuple[str, tuple[Stop, ...]]:
+        """The closing tag of a text, as far as its key is given, and all that ends the text."""
+        closer = self.closer + (key.text + self.closer_end if isinstance(key, Lit) else "")
+        return closer, ((closer,), *self.call_ends)
 
     def _free(self, key: str, branches: list[Branch], name: str) -> Expr:
         """Any text up to the closing tag, or any value, and that tag.
@@ -260,13 +265,18 @@ class NestedTags:
         return Lit(value) if isinstance(value, str) else self.words.exactly(value)
 
     def _constrained(
-        self, schema: Mapping[str, Any], rules: SchemaRules, name: str, kinds: set[str]
+        self, key: Expr, schema: Mapping[str, Any], rules: SchemaRules, name: str, kinds: set[str]
     ) -> Expr | None:
         """Text that a schema constrains, beside data of some types; None where all would be data."""
         permitted = rules.string_body(schema, name)
         assert permitted is not None, "a free string is no branch of its own"
-        body = unlike(permitted, kinds)
-        return body if body is None else verbatim(body, self.closer)
+        opener = core(self.marks.name_prefix)[0]
+        body = unlike(permitted, kinds, (opener,) if kinds else ())
+        if body is None:
+            return None
+        text = verbatim(body, self.closer)
+        closer, stops = self._ends_of(key)
+        return whole_texts(f"schema of {name}", text, stops, closer)
 
     def _container(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:
         """An object or a list; a definition is a rule that may refer to itself."""

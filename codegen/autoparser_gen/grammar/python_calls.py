@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from autoparser_gen.analysis.model import Analysis, LiteralSyntax
 from autoparser_gen.grammar.branch import ANY_BRANCH, Branch, simplified
+from autoparser_gen.grammar.early import whole_texts
 from autoparser_gen.grammar.ir import (
     Builder,
+    CharClass,
     Expr,
     Lit,
     Ref,
@@ -22,16 +25,24 @@ from autoparser_gen.grammar.ir import (
     opt,
     seq,
 )
-from autoparser_gen.grammar.readable import KEYWORD, require_readable, require_whole
+from autoparser_gen.grammar.readable import KEYWORD, SHORT_KEYWORD, require_readable, require_whole
 from autoparser_gen.grammar.request import Tool
 from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.syntax import NAME_CHAR, Syntax, verbatim
+from autoparser_gen.grammar.until import SPACES
 
-_PYTHON_NAME = Word(NAME_CHAR)
+_TOOL_NAME = Word(NAME_CHAR)
+# A parser wants a letter, a digit or an underscore first.
+_KEYWORD_START = chars("a-zA-Z0-9_")
+_KEYWORD_NAME = Word(NAME_CHAR, first=_KEYWORD_START)
 # What a parser takes for a name behind a value and behind a call, and there for a marker's beginning.
-_ANY_NAME = Word(chars("\x00-#%-,/:-@[-^`{-\x7f", negated=True))
+_ANY_KEYWORD = Word(
+    chars("\x00-#%-,/:-@[-^`{-\x7f", negated=True),
+    first=chars("\x00-/:-@[-^`{-\x7f", negated=True),
+)
 _ANY_TOOL = Word(chars("\x00- \"'(),;<=>[]`{}\x7f", negated=True))
 _MARKER_WORD = Word(chars("a-zA-Z0-9_ \t\r\n\"'.,:;()[]{}", negated=True))
+_CONTAINERS_BEGIN = "{[("
 
 
 class PythonCallRules:
@@ -44,18 +55,18 @@ class PythonCallRules:
         self.order = analysis.capabilities.argument_order
         literals = analysis.tools.arguments.literals or LiteralSyntax()
         # Either of Python's may be written, whatever the chat template takes for whole values.
-        quotes = tuple(dict.fromkeys((*literals.quotes, "'", '"')))
+        self.quotes = tuple(dict.fromkeys((*literals.quotes, "'", '"')))
         self.quote = literals.quotes[0]
         # Without escapes only whole values are written as they stand, not what is inside of lists.
         self.verbatim = not literals.escapes and not literals.bare_strings
         self.bare = literals.bare_strings
-        inner = LiteralSyntax(quotes=quotes, python_words=literals.python_words)
+        inner = LiteralSyntax(quotes=self.quotes, python_words=literals.python_words)
         self.syntax = Syntax(builder, inner)
 
     def call(self, tool: Tool | None) -> Expr:
         """One call of a tool, or of any."""
         name: Expr = (
-            Lit(tool.name) if tool else self.builder.token("name", _PYTHON_NAME, capture="name")
+            Lit(tool.name) if tool else self.builder.token("name", _TOOL_NAME, capture="name")
         )
         opens = self.syntax.bracket("lparen", "(")
         closes = self.syntax.bracket("rparen", ")")
@@ -64,7 +75,7 @@ class PythonCallRules:
     def _arguments(self, tool: Tool | None) -> Expr:
         comma = self.syntax.comma()
         if tool is None:
-            key = self.builder.token("argument-name", _PYTHON_NAME, capture="argument name")
+            key = self.builder.token("argument-name", _KEYWORD_NAME, capture="argument name")
             value = self.builder.rule(
                 "argument-value",
                 self._value([ANY_BRANCH], None, "argument"),
@@ -78,12 +89,13 @@ class PythonCallRules:
         return alt(*(rules.members(each.schema, tool.slug, one, other, comma) for each in branches))
 
     def _one(self, rules: SchemaRules, tool: Tool, key: str, schema: Any, name: str) -> Expr:
-        require_readable(f"the argument of {tool.name!r}", key, KEYWORD)
+        readable = SHORT_KEYWORD if self.verbatim or self.bare else KEYWORD
+        require_readable(f"the argument of {tool.name!r}", key, readable)
         return self._argument(Lit(key), self._of_schema(rules, schema, name))
 
     def _other(self, rules: SchemaRules, keys: Sequence[str], schema: Any, name: str) -> Expr:
         # One token: a lexer would read the beginning of one of the keys.
-        word = Word(NAME_CHAR, tuple(keys))
+        word = replace(_KEYWORD_NAME, but=tuple(keys))
         key = self.builder.token(f"{name}-name", seq(word, self._equals()))
         return seq(key, self._of_schema(rules, schema, name))
 
@@ -97,16 +109,17 @@ class PythonCallRules:
         return self._value(simplified(rules.branches(schema, name)), rules, name)
 
     def _value(self, branches: list[Branch], rules: SchemaRules | None, name: str) -> Expr:
+        if self.bare and any(
+            branch.kind in ("any", "string") and branch.is_plain for branch in branches
+        ):
+            if rules is not None:
+                rules.warn_beside_text(branches, name)
+            return self._bare_value()
         choices: list[Expr] = []
-        is_free = any(branch.kind == "string" and branch.is_plain for branch in branches)
-        if rules is not None and self.bare and is_free:
-            rules.warn_beside_text(branches, name)
         for at, branch in enumerate(branches):
             inner = f"{name}-{at + 1}" if len(branches) > 1 else name
             if branch.kind == "any":
                 choices += self._any_value()
-            elif branch.kind == "string" and self.bare and branch.is_plain:
-                choices.append(self._bare_text())
             elif branch.kind == "string" and self.verbatim:
                 choices.append(self._verbatim(rules, branch, inner))
             elif branch.strings and self.verbatim:
@@ -119,8 +132,7 @@ class PythonCallRules:
 
     def _any_value(self) -> list[Expr]:
         if not self.verbatim:
-            # Text in which a parser finds the values that are none.
-            return [self._bare_text() if self.bare else self.syntax.value()]
+            return [self.syntax.value()]
         words = [self.syntax.word(word) for word in (True, False, None)]
         containers = [self.syntax.object(), self.syntax.array()]
         return [*containers, self._any_string(), self.syntax.number(), *words]
@@ -129,17 +141,14 @@ class PythonCallRules:
         body = None if rules is None else rules.string_body(branch.schema, name)
         if body is None:
             return self._any_string()
-        return self.builder.token(f"{name}-text", self._quoted(body))
-
-    def _quoted(self, body: Expr) -> Expr:
-        """Text between quotes without any of them in it, since it cannot be escaped."""
-        quote = self.quote
-        return seq(quote, verbatim(body, quote), quote)
+        quoted = verbatim(body, self.quote)
+        quoted = whole_texts(f"schema of {name}", quoted, self._string_stops(), self.quote)
+        return self.builder.token(f"{name}-text", seq(self.quote, quoted, self.quote))
 
     def _given(self, text: str, name: str) -> Expr:
         """A given text between quotes. Raises RequestError where a parser would end it earlier."""
         require_whole(f"schema of {name}", text, self._string_stops(), self.quote)
-        return self._quoted(Lit(text))
+        return seq(self.quote, text, self.quote)
 
     def _string_stops(self) -> tuple[Stop, ...]:
         return tuple((self.quote, *stop) for stop in self._behind_value())
@@ -150,13 +159,24 @@ class PythonCallRules:
         inner = self.builder.token("argument-text", Text(self._string_stops()))
         return self.builder.rule("argument-string", seq(quote, inner, quote))
 
-    def _bare_text(self) -> Expr:
-        """Text as it stands."""
-        return self.builder.token("argument-text", Text(self._behind_value()))
+    def _bare_value(self) -> Expr:
+        """Text as it stands, in which a parser finds the values that are none, or nothing.
+
+        What begins like a string or a container is one: a parser would look for its end.
+        """
+        ends = {",", ")"}
+        hidden = tuple(
+            (char, char) for char in sorted({*SPACES, *_CONTAINERS_BEGIN, *self.quotes, *ends})
+        )
+        begin = self.builder.token("argument-begin", CharClass(hidden, negated=True))
+        text = self.builder.token("argument-text", Text(self._behind_value()))
+        containers = (self.syntax.object(), self.syntax.array())
+        choices = alt(seq(begin, text), self.syntax.string(), *containers)
+        return opt(self.builder.rule("text-or-data", choices))
 
     def _behind_value(self) -> tuple[Stop, ...]:
         """What shows a parser that a value has ended: an argument, a call or the end of calls."""
-        ends: tuple[Stop, ...] = ((",", _ANY_NAME, "="), (",", ")"))
+        ends: tuple[Stop, ...] = ((",", _ANY_KEYWORD, "="), (",", ")"))
         if self.in_list:
             return (*ends, (")", ",", _ANY_TOOL, "("), (")", "]"))
         return (*ends, (")", _ANY_TOOL, "("), (")", ",", _ANY_TOOL, "("), (")", _MARKER_WORD))

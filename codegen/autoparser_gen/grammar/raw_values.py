@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 from autoparser_gen.analysis.model import (
     SAME_KEY,
-    SAME_NAME,
     Analysis,
-    Arguments,
     LiteralSyntax,
     ToolMode,
-    Tools,
     ValueSyntax,
 )
 from autoparser_gen.grammar.branch import ANY_BRANCH, Branch, simplified
+from autoparser_gen.grammar.early import whole_texts
 from autoparser_gen.grammar.ir import (
     EMPTY,
     Builder,
@@ -26,9 +24,7 @@ from autoparser_gen.grammar.ir import (
     Ref,
     Stop,
     Text,
-    Word,
     alt,
-    chars,
     opt,
     seq,
     walk,
@@ -38,7 +34,6 @@ from autoparser_gen.grammar.markup import (
     Marker,
     Part,
     core,
-    has_messages,
     markup,
     pieces,
     repeating,
@@ -49,23 +44,14 @@ from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.syntax import (
     JSON,
     KEY_NAME_CHAR,
-    NAME_CHAR,
     PYTHON,
     Syntax,
     spelled,
     verbatim,
 )
 from autoparser_gen.grammar.unlike import unlike
+from autoparser_gen.grammar.value_ends import value_stops, value_suffixes
 from autoparser_gen.grammar.words import other_than
-
-# What stands for the name that a marker repeats, where text is searched for the marker.
-_REPEATED = {
-    SAME_NAME: Word(NAME_CHAR, tight=True),
-    SAME_KEY: Word(KEY_NAME_CHAR, tight=True),
-}
-
-# What a generated parser takes for an argument's name in the middle of a value.
-_ANY_KEY = Word(chars('\x00-\x20\x7f<>"', negated=True), tight=True)
 
 
 class MarkedValues:
@@ -220,11 +206,7 @@ class MarkedValues:
         Behind one that begins with another and its closer comes the other: engines that try what
         they match in order would take that for the whole text.
         """
-        closer = self._around()[1]
-        for part in self._closes(key):
-            if not isinstance(part, Lit):
-                break
-            closer += part.text
+        closer = self._exact_closer(key)
         for text in texts:
             written = self._escaped(Lit(text))
             assert isinstance(written, Lit)
@@ -236,14 +218,11 @@ class MarkedValues:
             texts = sorted(texts, key=len, reverse=True)
         return [Lit(text) for text in texts]
 
-    def _suffixes(self) -> tuple[str, ...]:
-        """What may end a value."""
-        return (self.marks.value_suffix, *self.marks.other_value_suffixes)
-
     def _closer(self, key: Expr, before: Kind) -> Expr:
         """Any of the markers that end a value, which `before` stands in front of."""
         closers = (
-            repeating("argument-close", suffix, {SAME_KEY: key}) for suffix in self._suffixes()
+            repeating("argument-close", suffix, {SAME_KEY: key})
+            for suffix in value_suffixes(self.marks)
         )
         return alt(*(markup(self.builder, parts, self.space, before) for parts in closers))
 
@@ -307,6 +286,7 @@ class MarkedValues:
         if marks.optional_wrap is not None:
             opens, ends = marks.optional_wrap
             inner = alt(inner, seq(opens, verbatim(body, ends), ends))
+        inner = whole_texts(f"schema of {name}", inner, self.stops, self._exact_closer(key))
         whole = seq(written if before is None else before, inner, after)
         if data is not None:
             beside = seq(opt(self.space), data, opt(self.space))
@@ -321,6 +301,15 @@ class MarkedValues:
         closer = core(self.marks.value_suffix)
         return [key if piece == SAME_KEY else Lit(piece) for piece in pieces(closer)]
 
+    def _exact_closer(self, key: Expr) -> str:
+        """What stands behind a value, up to a name in it that is not given."""
+        closer = self._around()[1]
+        for part in self._closes(key):
+            if not isinstance(part, Lit):
+                break
+            closer += part.text
+        return closer
+
     def _escaped(self, body: Expr, *never: str) -> Expr:
         """Characters as the chat template writes them, without those that must `never` be there."""
         escapes = {char: text for text, char in self.marks.value_escapes}
@@ -331,111 +320,10 @@ class MarkedValues:
         opening, suffix = self.marks.name_suffix + self.marks.value_prefix, self.marks.value_suffix
         return opening[len(opening.rstrip()) :], suffix[: suffix.find(core(suffix))]
 
-    # ---- what ends a raw value ----
-
     @cached_property
     def stops(self) -> tuple[Stop, ...]:
-        """What ends a raw value: its closer, where the next argument or the call's end follows.
-
-        Any other closer is part of the value. Where a call has no marker of its own at its end,
-        what may follow a call must do so: the next call, the section's end, the next message or
-        the end of the response.
-
-        No value may hold what a parser takes for a closer's lack either, though no grammar lets a
-        model leave one out.
-        """
-        function, format_, marks = self.tools.function, self.tools.format, self.marks
-        stops: list[Stop] = []
-        for suffix in self._suffixes():
-            close = _stop(suffix, marks.end, function.close, format_.per_call_end)
-            # Behind a tag of any name, or none, only a name makes the next prefix a sign.
-            is_vague = SAME_KEY in suffix or not core(suffix)
-            next_name = SAME_KEY + marks.name_suffix if is_vague else ""
-            stops.append(_stop(suffix, marks.separator, marks.name_prefix + next_name))
-            own_end = core(suffix) and len(close) > len(_stop(suffix))
-            stops += [(*close, *stop) for stop in ([()] if own_end else self._after_call())]
-        return without_longer((*stops, *self._without_closer()))
-
-    def _without_closer(self) -> Iterator[Stop]:
-        """What shows a parser, in the middle of a value, that it has ended without its closer.
-
-        Whitespace in it may be any, though a parser goes by the exact one: a regular expression
-        that has to tell them apart grows tenfold. Behind a call's end must be what may follow it.
-        """
-        opener, behind = unclosed_before_argument(self.marks)
-        if says_argument(opener) and core(behind) and not self.marks.types:
-            yield (core(opener), _ANY_KEY, single_markers(behind)[0])
-        format_ = self.tools.format
-        closing = _stop(unclosed_before_end(self.tools))
-        openers = (format_.section_start, format_.per_call_start, self.tools.function.name_prefix)
-        ends = (self.analysis.end_of_turn, self.analysis.end_of_turn_after_calls)
-        following = (*openers, format_.section_end, *ends)
-        if not closing or SAME_NAME in unclosed_before_end(self.tools):
-            return
-        yield from ((*closing, _stop(text)[0]) for text in following if core(text))
-
-    def call_ends(self) -> tuple[Stop, ...]:
-        """The end of a call with what shows a parser that it is one, in the middle of a value."""
-        function, format_ = self.tools.function, self.tools.format
-        close = _stop(self.marks.end, function.close, format_.per_call_end)
-        if len(close) != 1:
-            return (close[:2],) if close else ()
-        ends = (self.analysis.end_of_turn, self.analysis.end_of_turn_after_calls)
-        behind = dict.fromkeys((*self._after_call(), *(_stop(end) for end in ends)))
-        return tuple((*close, *stop) for stop in behind if stop and stop != ("",))
-
-    def _after_call(self) -> list[Stop]:
-        format_, headers = self.tools.format, self.analysis.headers
-        end: list[Stop] = [("",)]
-        if core(self.analysis.end_of_turn_after_calls):
-            end.append(_stop(self.analysis.end_of_turn_after_calls))
-        if has_messages(self.analysis) and headers is not None:
-            return [*end, (core(headers.message_end) + core(headers.start),)]
-        if core(format_.section_end):
-            end = [_stop(format_.section_end)]
-        opener = format_.per_call_start or self.tools.function.name_prefix
-        return [_stop(format_.call_separator, opener), *end]
-
-
-def without_longer(stops: Iterable[Stop]) -> tuple[Stop, ...]:
-    """Stops of which none begins with another one, which would end a text in the same place."""
-    distinct = tuple(dict.fromkeys(stops))
-    return tuple(
-        stop for stop in distinct if not any(_begins_with(stop, other) for other in distinct)
-    )
-
-
-def _begins_with(stop: Stop, other: Stop) -> bool:
-    """Whether a stop begins with another one; an empty piece is the end of the response."""
-    *pieces_before, last = other
-    place = stop[len(pieces_before)] if len(stop) >= len(other) else ""
-    starts = isinstance(place, str) and isinstance(last, str) and last and place.startswith(last)
-    return bool(starts) and stop != other and [*stop[: len(pieces_before)]] == pieces_before
-
-
-def unclosed_before_argument(marks: Arguments) -> tuple[str, str]:
-    """The exact text before and behind the next argument's name that shows a closer to be missing."""
-    before = _space_before(marks.value_suffix) or _space_before(marks.separator)
-    return before + core(marks.name_prefix), marks.name_suffix + marks.value_prefix
-
-
-def says_argument(opener: str) -> bool:
-    """Whether the text before an argument's name is more than a bracket, which text may hold too."""
-    return re.search(r"\w", opener) is not None
-
-
-def unclosed_before_end(tools: Tools) -> str:
-    """The exact text at a call's end that shows its last argument's closer to be missing."""
-    return (tools.arguments.end + tools.function.close + tools.format.per_call_end).rstrip()
-
-
-def _space_before(text: str) -> str:
-    return text[: len(text) - len(text.lstrip())]
-
-
-def _stop(*texts: str) -> Stop:
-    markers = (marker for text in texts for marker in single_markers(text))
-    return tuple(_REPEATED.get(piece, piece) for marker in markers for piece in pieces(marker))
+        """What ends a raw value."""
+        return value_stops(self.analysis)
 
 
 def _of_kind(branch: Branch, kind: str) -> Iterator[Branch]:

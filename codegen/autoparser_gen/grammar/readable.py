@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from autoparser_gen.errors import RequestError, shown
 from autoparser_gen.grammar.ir import Stop, show_stop
-from autoparser_gen.grammar.until import SPACES, automaton_of
+from autoparser_gen.grammar.until import SPACES, Automaton, automaton_of
 
 # What the generated parser takes for a name, a key and so on, by where it stands.
 TOOL_NAME = re.compile(r"[^\s<>\"'`{}\[\](),;=\x00-\x1f\x7f]*")
@@ -15,6 +15,7 @@ MARKED_KEY = re.compile(r"[^\n\r<>\"\x00-\x1f\x7f]*")
 TAG_KEY = re.compile(r"[^\s<>\"'\x00-\x1f]*")
 UNQUOTED_KEY = re.compile(r"[^:,{}\[\]()<>\"'\x00-\x1f]*")
 KEYWORD = re.compile(r"(?:\w[\w.$-]*)?")
+SHORT_KEYWORD = re.compile(r"(?:\w[\w.$-]{0,99})?")  # found behind a value where quotes are text
 
 # Characters of a name in a message's header, of which a parser reads 399 with all else in it.
 MAX_NAME = 256
@@ -58,11 +59,17 @@ def require_short(what: str, name: str) -> None:
 def end_inside(text: str, stops: Sequence[Stop], closer: str) -> Stop | None:
     """The stop that ends a text before the `closer` behind it does; None where the text is whole."""
     automaton = automaton_of(tuple(stops))
-    state = fresh = 0
+    state = 0
     for char in text:
         state = automaton.step(state, char)
         if automaton.hits(state):
             return min(automaton.hits(state), key=repr)
+    return ends_with_closer(automaton, state, closer)
+
+
+def ends_with_closer(automaton: Automaton, state: int, closer: str) -> Stop | None:
+    """The stop that a text, read up to a state, and a part of its `closer` complete; None if none."""
+    fresh = 0
     for char in closer:
         state, fresh = automaton.step(state, char), automaton.step(fresh, char)
         early = automaton.hits(state) - automaton.hits(fresh)

@@ -28,7 +28,7 @@ from autoparser_gen.grammar.until import (
     automaton_of,
     string_automaton_of,
 )
-from autoparser_gen.grammar.words import contains
+from autoparser_gen.grammar.words import contains, may_hold
 
 Ends = frozenset[int]
 
@@ -111,7 +111,7 @@ class _Reader:
 
     def _word(self, word: Word, at: int) -> Ends:
         ends, end = [], at
-        while end < len(self.text) and contains(word.chars, self.text[end]):
+        while end < len(self.text) and may_hold(word, self.text[end], is_first=end == at):
             end += 1
             if self.text[at:end] not in word.but:
                 ends.append(end)

@@ -13,6 +13,16 @@ from autoparser_gen.grammar.schema import slug
 TOOL_LIST = '[{"type": "function", "function": {"name": ..., "parameters": {...}}}, ...]'
 
 
+# Keywords by which a schema may permit properties that it does not name under `properties`.
+_PERMIT_PROPERTIES = frozenset(
+    (
+        *("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "then", "else"),
+        *("additionalProperties", "unevaluatedProperties", "patternProperties", "minProperties"),
+        *("dependentSchemas", "dependentRequired", "dependencies", "const", "enum"),
+    )
+)
+
+
 @dataclass(frozen=True)
 class Tool:
     """One tool: its name, the schema of its arguments, and what its rules are named after."""
@@ -70,7 +80,7 @@ def choose(tools: list[Tool] | None, tool_choice: str) -> list[Tool] | None:
 
 
 def _arguments_schema(function: Mapping[str, Any]) -> Any:
-    """The schema of a tool's arguments; without one, or without properties, there are none."""
+    """The schema of a tool's arguments; there are none without one, or where it permits no property."""
     schema, name = function.get("parameters"), function["name"]
     for field in ("input_schema", "inputSchema"):
         if field in function and schema is None:
@@ -87,6 +97,7 @@ def _arguments_schema(function: Mapping[str, Any]) -> Any:
         )
     if not schema:
         return {"type": "object", "additionalProperties": False}
-    if schema.get("properties") == {} and "additionalProperties" not in schema:
+    permits = _PERMIT_PROPERTIES & schema.keys() or schema.get("required")
+    if schema.get("properties") == {} and not permits:
         return {**schema, "additionalProperties": False}
     return schema

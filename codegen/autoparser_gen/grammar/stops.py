@@ -16,7 +16,7 @@ from autoparser_gen.grammar.ir import (
     walk,
 )
 from autoparser_gen.grammar.schema import slug
-from autoparser_gen.grammar.words import contains
+from autoparser_gen.grammar.words import may_hold
 
 
 def leads_to(read: Stop, stop: Stop) -> bool:
@@ -38,7 +38,9 @@ def begins(read: Stop, stop: Stop) -> bool:
 def _is_one_of(read: Piece, piece: Piece) -> bool:
     """Whether what has been read is a piece of a stop."""
     if isinstance(piece, Word) and isinstance(read, str):
-        return bool(read) and all(contains(piece.chars, char) for char in read)
+        return bool(read) and all(
+            may_hold(piece, char, is_first=not at) for at, char in enumerate(read)
+        )
     return isinstance(piece, Word) or read == piece
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from autoparser_gen.analysis.model import Analysis, LiteralSyntax
+from autoparser_gen.grammar.early import whole_texts
 from autoparser_gen.grammar.ir import (
     Alt,
     Builder,
@@ -270,7 +271,11 @@ class Syntax:
     def string_of(self, name: str, body: Expr) -> Expr:
         """A string whose characters, before quoting and escaping, are those of `body`."""
         body = self._without_stops(body)
-        quoted = (seq(quote, self._spelled(body, quote), quote) for quote in self.literals.quotes)
+        quoted = []
+        for quote in self.literals.quotes:
+            text = self._spelled(body, quote)
+            text = whole_texts(f"schema of {name}", text, self._stops(quote), quote)
+            quoted.append(seq(quote, text, quote))
         return self.builder.token(name, alt(*quoted))
 
     def _without_stops(self, body: Expr) -> Expr:

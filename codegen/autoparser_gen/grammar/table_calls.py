@@ -8,11 +8,6 @@ from functools import partial
 from autoparser_gen.analysis.model import SAME_NAME, CallIdPosition, ToolMode, ValueSyntax
 from autoparser_gen.emit.skeletons.tables import Go, Region
 from autoparser_gen.grammar.markup import is_named_tag, says_call
-from autoparser_gen.grammar.raw_values import (
-    says_argument,
-    unclosed_before_argument,
-    unclosed_before_end,
-)
 from autoparser_gen.grammar.table_builder import (
     SPACE,
     Builder,
@@ -23,6 +18,11 @@ from autoparser_gen.grammar.table_builder import (
     tokens,
 )
 from autoparser_gen.grammar.table_literals import literal_arguments, python_calls, tree_arguments
+from autoparser_gen.grammar.value_ends import (
+    says_argument,
+    unclosed_before_argument,
+    unclosed_before_end,
+)
 
 
 class Calls:

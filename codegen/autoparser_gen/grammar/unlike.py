@@ -6,22 +6,19 @@ schema of a string permits must not read as data, for which the schema has const
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 from autoparser_gen.grammar.ir import (
     EMPTY,
-    Alt,
     CharClass,
     Expr,
     Lit,
-    Rep,
-    Seq,
     alt,
     chars,
     nullable,
     seq,
 )
-from autoparser_gen.grammar.words import without
+from autoparser_gen.grammar.words import difference, first_chars, is_empty
 
 # For each state of reading data the characters that lead to another one, or to none.
 _Ways = dict[str, list[tuple[CharClass, str | None]]]
@@ -41,8 +38,10 @@ _NUMBER_WAYS: _Ways = {
 _LONGEST = 12
 
 
-def unlike(expr: Expr, kinds: Collection[str]) -> Expr | None:
+def unlike(expr: Expr, kinds: Collection[str], openers: Collection[str] = ()) -> Expr | None:
     """The texts of an expression that do not read as data of these types; None if there are none.
+
+    Data may begin with any of the `openers`, too.
 
     Some that do not are left out too: those that begin with whitespace or a bracket, for one.
     """
@@ -53,6 +52,7 @@ def unlike(expr: Expr, kinds: Collection[str]) -> Expr | None:
     for word in words:
         for at, char in enumerate(word):
             ways.setdefault(word[:at], []).append((chars(char), word[: at + 1]))
+    ways[""] += [(chars(opener), None) for opener in openers]
     ways[""] += [(_BRACKETS[kind], None) for kind in kinds if kind in _BRACKETS]
     whole = {"space", *words}
     if not {"integer", "number"}.isdisjoint(kinds):
@@ -71,51 +71,14 @@ def _unlike(
     if state not in ways:
         return expr
     choices: list[Expr] = [EMPTY] if state not in whole and nullable(expr, set()) else []
-    for first, rest in _first_chars(expr):
+    for first, rest in first_chars(expr):
         char = free = chars(first.text) if isinstance(first, Lit) else first
         for along, following in ways[state]:
-            free = _difference(free, along)
-            shared = _difference(char, _difference(char, along))
-            if following is not None and depth and not _is_empty(shared):
+            free = difference(free, along)
+            shared = difference(char, difference(char, along))
+            if following is not None and depth and not is_empty(shared):
                 left = _unlike(rest, following, ways, whole, depth - 1)
                 choices += [] if left is None else [seq(first if shared == char else shared, left)]
-        if not _is_empty(free):
+        if not is_empty(free):
             choices.append(seq(first if free == char else free, rest))
     return alt(*choices) if choices else None
-
-
-def _first_chars(expr: Expr) -> Iterator[tuple[CharClass | Lit, Expr]]:
-    """The first characters of an expression's texts, and what may follow them."""
-    if isinstance(expr, Lit) and expr.text:
-        yield Lit(expr.text[0]), Lit(expr.text[1:])
-    elif isinstance(expr, CharClass):
-        yield expr, EMPTY
-    elif isinstance(expr, Alt):
-        for item in expr.items:
-            yield from _first_chars(item)
-    elif isinstance(expr, Rep) and expr.high != 0:
-        high = None if expr.high is None else expr.high - 1
-        more = EMPTY if high == 0 else Rep(expr.item, max(expr.low - 1, 0), high)
-        for char, rest in _first_chars(expr.item):
-            yield char, seq(rest, more)
-    elif isinstance(expr, Seq):
-        for at, item in enumerate(expr.items):
-            for char, rest in _first_chars(item):
-                yield char, seq(rest, *expr.items[at + 1 :])
-            if not nullable(item, set()):
-                break
-
-
-def _difference(one: CharClass, other: CharClass) -> CharClass:
-    """The characters of one class that are not in another."""
-    if one.negated and other.negated:
-        return CharClass(without(other.ranges, one.ranges))
-    if other.negated:
-        return CharClass(without(one.ranges, without(one.ranges, other.ranges)))
-    if one.negated:
-        return CharClass(tuple(dict.fromkeys((*one.ranges, *other.ranges))), negated=True)
-    return CharClass(without(one.ranges, other.ranges))
-
-
-def _is_empty(char: CharClass) -> bool:
-    return not char.ranges and not char.negated

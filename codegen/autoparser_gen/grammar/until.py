@@ -29,7 +29,7 @@ from autoparser_gen.grammar.ir import (
     StringText,
     Word,
 )
-from autoparser_gen.grammar.words import contains
+from autoparser_gen.grammar.words import may_hold
 
 # A position in a stop: which stop, which of its pieces, what has been read of that piece. Of a word
 # that is as much as may become one it must not be, else _SOME.
@@ -173,7 +173,8 @@ def _letters(piece: Piece) -> Iterator[str]:
         return
     for text in piece.but:
         yield from text
-    for low, high in piece.chars.ranges:
+    first = piece.first.ranges if piece.first else ()
+    for low, high in (*first, *piece.chars.ranges):
         yield from map(chr, range(ord(low), ord(high) + 1))
 
 
@@ -182,7 +183,7 @@ def _read(piece: Piece, before: str, char: str) -> str | None:
     read = before + char
     if isinstance(piece, str):
         return read if piece.startswith(read) else None
-    if not contains(piece.chars, char):
+    if not may_hold(piece, char, is_first=not before):
         return None
     return read if any(text.startswith(read) for text in piece.but) else _SOME
 
