@@ -2446,7 +2446,8 @@ if not LITERAL_ESCAPES:  # then nothing is escaped in the first of the quotes
     _STRINGS[0] = "{0}[^{0}]*{0}".format(re.escape(LITERAL_QUOTES[0]))
 _OTHERS = [r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?", *_LITERAL_WORDS]
 _ARGUMENT = re.compile(
-    rf"(\w[\w.$-]*)=(?:({'|'.join(_STRINGS)})|({'|'.join(_OTHERS)}))" r"(?:,[ \t\r\n]*|(?=(\))))"
+    rf"(\w[\w.$-]{{0,99}})=(?:({'|'.join(_STRINGS)})|({'|'.join(_OTHERS)}))"
+    r"(?:,[ \t\r\n]*|(?=(\))))"
 )
 
 
