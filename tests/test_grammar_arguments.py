@@ -123,7 +123,7 @@ def test_names_in_python_calls_are_those_that_a_parser_reads(kind: str, name: st
 @pytest.mark.parametrize(
     "schema", [None, {}, {"type": "string"}, {"type": ["string", "array"]}], ids=str
 )
-def test_text_without_quotes_does_not_begin_like_another_value(
+def test_text_without_quotes_is_any_value(
     schema: dict[str, Any] | None,
 ) -> None:
     whole = [
@@ -142,7 +142,6 @@ def test_text_without_quotes_does_not_begin_like_another_value(
         "x [",
     ]
     closed = ["'Rome'", "'it\\'s'", '"[a"', "[1]", "['a)', \"b\"]", "{'a': [1]}", "''"]
-    opened = ["'Rome", '"', "'it's", "['a", '{"', "  'y", "[', days=2)]", "[1", "(x"]
     analysis = formats.FORMATS["python bare"]
     tools = None if schema is None else [tool_of({"city": schema, "days": {"type": "integer"}})]
     verdicts = engines(lower(analysis, tools=tools, tool_choice="required"), analysis)
@@ -155,9 +154,6 @@ def test_text_without_quotes_does_not_begin_like_another_value(
             assert json.loads(call.arguments).keys() == {"city", "days"}
             for engine, accepts in verdicts.items():
                 assert accepts(text), (engine, text)
-        for value in opened:
-            for engine, accepts in verdicts.items():
-                assert not accepts(form.replace("?", value)), (engine, value)
 
 
 # Data that a schema constrains beside any text, what of it the schema forbids, and what is not enforced.

@@ -12,7 +12,6 @@ from autoparser_gen.grammar.branch import ANY_BRANCH, Branch, simplified
 from autoparser_gen.grammar.early import whole_texts
 from autoparser_gen.grammar.ir import (
     Builder,
-    CharClass,
     Expr,
     Lit,
     Ref,
@@ -29,7 +28,6 @@ from autoparser_gen.grammar.readable import KEYWORD, SHORT_KEYWORD, require_read
 from autoparser_gen.grammar.request import Tool
 from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.syntax import NAME_CHAR, Syntax, verbatim
-from autoparser_gen.grammar.until import SPACES
 
 _TOOL_NAME = Word(NAME_CHAR)
 # A parser wants a letter, a digit or an underscore first.
@@ -42,7 +40,6 @@ _ANY_KEYWORD = Word(
 )
 _ANY_TOOL = Word(chars("\x00- \"'(),;<=>[]`{}\x7f", negated=True))
 _MARKER_WORD = Word(chars("a-zA-Z0-9_ \t\r\n\"'.,:;()[]{}", negated=True))
-_CONTAINERS_BEGIN = "{[("
 
 
 class PythonCallRules:
@@ -160,19 +157,8 @@ class PythonCallRules:
         return self.builder.rule("argument-string", seq(quote, inner, quote))
 
     def _bare_value(self) -> Expr:
-        """Text as it stands, in which a parser finds the values that are none, or nothing.
-
-        What begins like a string or a container is one: a parser would look for its end.
-        """
-        ends = {",", ")"}
-        hidden = tuple(
-            (char, char) for char in sorted({*SPACES, *_CONTAINERS_BEGIN, *self.quotes, *ends})
-        )
-        begin = self.builder.token("argument-begin", CharClass(hidden, negated=True))
-        text = self.builder.token("argument-text", Text(self._behind_value()))
-        containers = (self.syntax.object(), self.syntax.array())
-        choices = alt(seq(begin, text), self.syntax.string(), *containers)
-        return opt(self.builder.rule("text-or-data", choices))
+        """Text as it stands, in which a parser finds the values that are none."""
+        return self.builder.token("argument-text", Text(self._behind_value()))
 
     def _behind_value(self) -> tuple[Stop, ...]:
         """What shows a parser that a value has ended: an argument, a call or the end of calls."""
