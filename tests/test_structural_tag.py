@@ -24,7 +24,6 @@ from autoparser_gen import pipeline, verify
 from autoparser_gen.analysis.model import Analysis, ReasoningMode
 from autoparser_gen.emit.structural_tag import emit
 from autoparser_gen.errors import GrammarError
-from autoparser_gen.probe import needles
 from autoparser_gen.request import Options
 
 with_xgrammar = pytest.mark.skipif(
@@ -150,7 +149,7 @@ def test_renderings(stem: str) -> None:
         with pytest.raises(GrammarError, match="cannot be a structural tag"):
             _tag(found.analysis, [WEATHER])
         return
-    if not list(_outputs(found, needles.calls(1)[0])):
+    if not list(_outputs(found, ("f", {"a": "b"}))):
         pytest.skip("the chat template shows no call that it closes")
     verdicts = set()
     for tool_set in TOOL_SETS.values():
