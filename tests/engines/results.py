@@ -74,8 +74,8 @@ Each format meets {sets} tool sets: {names}. A call is required.
   `jsonschema` accepts. Where any argument may be written, outputs that give one twice, or end a tag with
   the name of another, are left out: no grammar can forbid that.
 - **strings** are renderings of good and bad calls, sampled outputs, and mutants of both; **accepted** are
-  those that all engines take; **same verdict** are those that llama.cpp, llguidance and lark (with both
-  forms of the Lark file) all take, or all refuse.
+  those that all engines take; **same verdict** are those that llama.cpp, llguidance, lark (with both
+  forms of the Lark file) and the reader of grammars that verification uses all take, or all refuse.
 - Loading times are milliseconds of processor time, rounded up to tens: of the files as they are
   generated, and with 30 tools, a call allowed.
 - The last columns are what llama.cpp's sampler takes for each byte of a call whose argument is that
