@@ -247,6 +247,27 @@ CASES: dict[str, tuple[Any, list[str], list[str]]] = {
         ['"bb"'],
         ['"a"', "1"],
     ),
+    "values of a type that may be null": (
+        {"type": ["string", "null"], "enum": ["open", "closed", None]},
+        ['"open"', '"closed"', "null"],
+        ['"x"', "true", '"null"'],
+    ),
+    "null alone": ({"type": "null", "enum": [None, False, 1]}, ["null"], ["false", "1"]),
+    "null as the only value": (
+        {"type": ["string", "null"], "const": None},
+        ["null"],
+        ['""', '"null"'],
+    ),
+    "values and an alternative that is null": (
+        {"oneOf": [{"enum": ["a", None]}, {"type": "null"}]},
+        ['"a"', "null"],
+        ['"b"', "1"],
+    ),
+    "values that a part of allOf types": (
+        {"allOf": [{"enum": [True, None, "a", 1]}], "type": ["boolean", "null"]},
+        ["true", "null"],
+        ["false", '"a"', "1"],
+    ),
     "one and true": (
         {"anyOf": [{"const": 1}, {"const": True}], "enum": [1.0, True, False]},
         ["true"],
