@@ -415,6 +415,16 @@ CASES: dict[str, tuple[Any, list[str], list[str]]] = {
         ["0.51", "1", "2", "2.0"],
         ["0.5", "2.01", "-1"],
     ),
+    "exponents above zero": (
+        {"type": "number", "minimum": 0},
+        ["1e-05", "1e+16", "1.5E300", "1.5e-7", "1e21", "0.0"],
+        ["-1e-05", "1e", "1e-", "0e5", "1e400", "1e-400", "12e3"],
+    ),
+    "exponents between bounds": (
+        {"type": "number", "exclusiveMinimum": -1e-5, "maximum": 2e20},
+        ["-9.9e-06", "1e-05", "9.99e+19", "0"],
+        ["-1e-05", "-1e+16", "3e+20"],
+    ),
     "anything": (True, ["null", '{"a": [1]}', '"x"'], ["", "x"]),
 }
 
@@ -628,6 +638,12 @@ def test_ranges_of_decimals() -> None:
         for whole in ("0", "1", "9", "12", "100")
         for fraction in ("", ".0", ".04", ".05", ".050", ".051", ".25", ".250", ".3", ".5", ".51")
     ]
+    exponents = [
+        f"{sign}{digits}e{power}"
+        for sign in ("", "-")
+        for digits in ("1", "1.05", "9.99")
+        for power in ("-300", "-12", "-05", "-3", "-02", "-1", "0", "+1", "2", "03", "+16", "300")
+    ]
     for low in bounds:
         for high in bounds:
             found = ranges.numbers(low, high, above=True)
@@ -639,6 +655,12 @@ def test_ranges_of_decimals() -> None:
                 inside = (low is None or low < number) and (high is None or number <= high)
                 matches = shown is not None and shown.fullmatch(text) is not None
                 assert matches == inside, (low, high, text)
+            for text in exponents:
+                number = Decimal(text)
+                if shown is not None and shown.fullmatch(text):
+                    assert (low is None or low < number) and (high is None or number <= high), text
+                elif low in (None, 0) and high is None:
+                    assert low is not None and number < 0, text
 
 
 @pytest.mark.parametrize(
