@@ -247,6 +247,27 @@ CASES: dict[str, tuple[Any, list[str], list[str]]] = {
         ['"bb"'],
         ['"a"', "1"],
     ),
+    "values of a type that may be null": (
+        {"type": ["string", "null"], "enum": ["open", "closed", None]},
+        ['"open"', '"closed"', "null"],
+        ['"x"', "true", '"null"'],
+    ),
+    "null alone": ({"type": "null", "enum": [None, False, 1]}, ["null"], ["false", "1"]),
+    "null as the only value": (
+        {"type": ["string", "null"], "const": None},
+        ["null"],
+        ['""', '"null"'],
+    ),
+    "values and an alternative that is null": (
+        {"oneOf": [{"enum": ["a", None]}, {"type": "null"}]},
+        ['"a"', "null"],
+        ['"b"', "1"],
+    ),
+    "values that a part of allOf types": (
+        {"allOf": [{"enum": [True, None, "a", 1]}], "type": ["boolean", "null"]},
+        ["true", "null"],
+        ["false", '"a"', "1"],
+    ),
     "one and true": (
         {"anyOf": [{"const": 1}, {"const": True}], "enum": [1.0, True, False]},
         ["true"],
@@ -393,6 +414,16 @@ CASES: dict[str, tuple[Any, list[str], list[str]]] = {
         {"type": "number", "exclusiveMinimum": 0.5, "maximum": 2},
         ["0.51", "1", "2", "2.0"],
         ["0.5", "2.01", "-1"],
+    ),
+    "exponents above zero": (
+        {"type": "number", "minimum": 0},
+        ["1e-05", "1e+16", "1.5E300", "1.5e-7", "1e21", "0.0"],
+        ["-1e-05", "1e", "1e-", "0e5", "1e400", "1e-400", "12e3"],
+    ),
+    "exponents between bounds": (
+        {"type": "number", "exclusiveMinimum": -1e-5, "maximum": 2e20},
+        ["-9.9e-06", "1e-05", "9.99e+19", "0"],
+        ["-1e-05", "-1e+16", "3e+20"],
     ),
     "anything": (True, ["null", '{"a": [1]}', '"x"'], ["", "x"]),
 }
@@ -607,6 +638,12 @@ def test_ranges_of_decimals() -> None:
         for whole in ("0", "1", "9", "12", "100")
         for fraction in ("", ".0", ".04", ".05", ".050", ".051", ".25", ".250", ".3", ".5", ".51")
     ]
+    exponents = [
+        f"{sign}{digits}e{power}"
+        for sign in ("", "-")
+        for digits in ("1", "1.05", "9.99")
+        for power in ("-300", "-12", "-05", "-3", "-02", "-1", "0", "+1", "2", "03", "+16", "300")
+    ]
     for low in bounds:
         for high in bounds:
             found = ranges.numbers(low, high, above=True)
@@ -618,6 +655,12 @@ def test_ranges_of_decimals() -> None:
                 inside = (low is None or low < number) and (high is None or number <= high)
                 matches = shown is not None and shown.fullmatch(text) is not None
                 assert matches == inside, (low, high, text)
+            for text in exponents:
+                number = Decimal(text)
+                if shown is not None and shown.fullmatch(text):
+                    assert (low is None or low < number) and (high is None or number <= high), text
+                elif low in (None, 0) and high is None:
+                    assert low is not None and number < 0, text
 
 
 @pytest.mark.parametrize(

@@ -340,6 +340,8 @@ class Alternatives:
             )
         if branch.kind == "string":
             return self._permits_text(schema, value, name)
+        if branch.kind in ("boolean", "null"):
+            return True
         return (
             value >= schema.get("minimum", value)
             and value <= schema.get("maximum", value)

@@ -5,6 +5,7 @@ Longer numbers come first: Python's `re` takes the first alternative that matche
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -12,6 +13,8 @@ from autoparser_gen.grammar.ir import CharClass, Expr, Lit, Rep, alt, chars, opt
 from autoparser_gen.grammar.pattern import DIGIT
 
 MAX_DIGITS = 20
+# In either direction: beyond are infinity and zero to those who read doubles.
+MAX_EXPONENT = 300
 
 
 def integers(low: int | None, high: int | None) -> Expr | None:
@@ -34,7 +37,8 @@ def numbers(
 ) -> Expr | None:
     """Decimal numbers from `low` to `high`; `above` and `below` leave the bounds themselves out.
 
-    None where there are none. There is no exponent.
+    None where there are none. An exponent stands behind one digit and its fraction, as Python and
+    JavaScript write it, where the bounds permit all numbers of that exponent.
     """
     choices: list[Expr] = []
     if high is None or high >= 0:
@@ -114,16 +118,42 @@ def _decimals(low: Decimal, high: Decimal | None, *, above: bool, below: bool) -
     ceiling = None if high is None else int(high)
     if floor == ceiling:
         assert high is not None
-        return _with_fraction(floor, _Fractions(_fraction(low), _fraction(high), above, below))
-    choices = []
+        between = _Fractions(_fraction(low), _fraction(high), above, below)
+        found = [_scientific(low, high, above=above), _with_fraction(floor, between)]
+        return _alt(found)
+    choices = [_scientific(low, high, above=above)]
     if high is not None and ceiling is not None:
         choices.append(_with_fraction(ceiling, _Fractions("", _fraction(high), False, below)))
     whole = _between(floor + 1, None if ceiling is None else ceiling - 1)
     if whole is not None:
         choices.append(seq(whole, opt(seq(".", Rep(DIGIT, 1, MAX_DIGITS)))))
     choices.append(_with_fraction(floor, _Fractions(_fraction(low), None, above, False)))
+    return _alt(choices)
+
+
+def _alt(choices: Iterable[Expr | None]) -> Expr | None:
     found = [choice for choice in choices if choice is not None]
     return alt(*found) if found else None
+
+
+def _scientific(low: Decimal, high: Decimal | None, *, above: bool) -> Expr | None:
+    """Positive numbers with an exponent that leaves all of them between the bounds."""
+    least, most = -MAX_EXPONENT, MAX_EXPONENT
+    if low:
+        is_power = low == Decimal(1).scaleb(low.adjusted())
+        least = max(least, low.adjusted() + int(above or not is_power))
+    if high is not None:
+        most = min(most, high.adjusted() - 1) if high else least - 1
+    down = _between(max(1, -most), -least)
+    up = _between(max(0, least), most)
+    choices = [
+        None if down is None else seq("-", opt("0"), down),
+        None if up is None else seq(opt("+"), opt("0"), up),
+    ]
+    exponent = _alt(choices)
+    if exponent is None:
+        return None
+    return seq(chars("1-9"), opt(seq(".", Rep(DIGIT, 1, MAX_DIGITS))), chars("eE"), exponent)
 
 
 def _fraction(value: Decimal) -> str:
