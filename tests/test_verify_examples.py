@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engines import installed
+from engines import engines, installed
 from engines.tool_sets import TOOL_SETS
 from parsers import SOURCES
 from test_hostile_schemas import TAKEN
 
 from autoparser_gen import cli, pipeline, verify
-from autoparser_gen.analysis.model import Capabilities, KeyOrder
+from autoparser_gen.analysis.model import Capabilities, KeyOrder, ToolMode
 from autoparser_gen.emit import python
 from autoparser_gen.errors import RequestError, VerificationError
 from autoparser_gen.grammar import instances
@@ -122,6 +122,62 @@ def test_a_module_that_reads_another_number_is_caught() -> None:
         verify.verify_examples(found.prober, found.analysis, module, grammar, asked)
 
 
+ANSWER = {
+    "type": "object",
+    "properties": {
+        "answer": {"type": "string"},
+        "n": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+    },
+    "required": ["answer"],
+}
+TWO_TOOLS = [*WEATHER, {"type": "function", "function": {"name": "now"}}]
+CALLS_OF_F = {"a call of 'f' with city", "a call of 'f' with city, days"}
+CALLS = {*CALLS_OF_F, "a call of 'now' with no arguments"}
+CONTENT = {"content by the schema"}
+REQUESTS: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "a schema": ({"response_schema": ANSWER}, CONTENT),
+    "a call": ({"tools": TWO_TOOLS, "tool_choice": "required"}, CALLS),
+    "one tool": ({"tools": TWO_TOOLS, "tool_choice": "f"}, CALLS_OF_F),
+    "a schema or a call": (
+        {"tools": TWO_TOOLS, "response_schema": ANSWER},
+        CALLS | CONTENT,
+    ),
+    "a call, though there is a schema": (
+        {"tools": TWO_TOOLS, "response_schema": ANSWER, "tool_choice": "required"},
+        CALLS,
+    ),
+}
+# By chat template and `thinking`, what no history shows: it closes no section of calls, or begins
+# otherwise than a prompt that turns reasoning off.
+NOT_SHOWN = {
+    ("deepseek_r1_distill_llama", None): CALLS,
+    ("laguna_s_2_1", False): CALLS | CONTENT,
+    ("solar_open", False): CALLS | CONTENT,
+}
+
+
+@pytest.mark.parametrize("stem", SOURCES)
+def test_every_format_takes_what_requests_ask_for(stem: str) -> None:
+    found = pipeline.find_format(SOURCES[stem], Options())
+    module = python.emit(found.analysis, [])
+    prompts = found.analysis.generation_prompts
+    switched = {True: prompts.thinking, False: prompts.no_thinking}
+    thinkings = [None, *(on for on, prompt in switched.items() if prompt != prompts.default)]
+    has_calls = found.analysis.tools.format.mode is not ToolMode.NONE
+    shown = CALLS | CONTENT if has_calls else CONTENT
+    for what, (request, names_asked) in REQUESTS.items():
+        for thinking in thinkings:
+            asked = Asked(**request, thinking=thinking)
+            if not has_calls and asked.tool_choice != "auto":
+                with pytest.raises(RequestError, match="the chat template renders none"):
+                    lower(found.analysis, **vars(asked))
+                continue
+            grammar = lower(found.analysis, **vars(asked))
+            names = verify.verify_examples(found.prober, found.analysis, module, grammar, asked)
+            expected = names_asked & shown - NOT_SHOWN.get((stem, thinking), set())
+            assert set(names) == expected, (what, thinking)
+
+
 def test_content_by_a_schema() -> None:
     found = pipeline.find_format(SOURCES["qwen3"], Options())
     module = python.emit(found.analysis, [])
@@ -144,6 +200,66 @@ def test_the_command_says_what_the_grammar_takes(
     assert ended.value.code == 0
     said = capsys.readouterr()
     assert "the grammar of the request takes: a call of 'f' with city;" in said.out + said.err
+
+
+# ---- What stands beside JSON and in front of calls ----
+
+# What follows the default prompt, and the same with a fault.
+BESIDE: dict[str, list[tuple[dict[str, Any], str, str]]] = {
+    # whitespace behind the JSON, as the chat template writes it
+    "reka_edge": [({"response_schema": ANSWER}, ' {"answer": ""}\n\n', ' {"answer": ""}\n\nx')],
+    # no prompt opens reasoning, and history closes it all the same
+    "minimax_m3": [
+        (
+            {"response_schema": ANSWER},
+            '</mm:think>{"answer": ""}',
+            '</mm:think></mm:think>{"answer": ""}',
+        ),
+        (
+            {"response_schema": ANSWER},
+            '<mm:think>a</mm:think>{"answer": ""}',
+            '<mm:think>{"answer": ""}',
+        ),
+    ],
+    # content has its markers beside reasoning only
+    "granite_3_3": [
+        ({"response_schema": ANSWER}, '{"answer": ""}', '{"answer": ""}</response>'),
+        (
+            {"response_schema": ANSWER},
+            '<think>a</think><response>{"answer": ""}</response>',
+            '<think>a</think><response>{"answer": ""}',
+        ),
+    ],
+    # what ends a message is not in a string of its JSON
+    "functionary_v3_2": [
+        ({"response_schema": ANSWER}, 'all\n{"answer": ">>"}', 'all\n{"answer": ">>>"}'),
+    ],
+    "gpt_oss": [
+        (
+            {"response_schema": ANSWER},
+            '<|channel|>final<|message|>{"answer": "to=functions."}',
+            '<|channel|>final<|message|>{"answer": "<|end|>"}',
+        ),
+    ],
+    # an empty block of content in front of calls
+    "kimi_k3": [
+        (
+            {"response_schema": ANSWER, "tools": TWO_TOOLS},
+            "<|close|>think<|sep|><|open|>response<|sep|><|close|>response<|sep|><|open|>tools<|sep|>"
+            '<|open|>call tool="now" index="1"<|sep|><|close|>call<|sep|><|close|>tools<|sep|>',
+            "<|close|>think<|sep|><|open|>response<|sep|><|close|>response<|sep|>",
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize("stem", BESIDE)
+def test_what_stands_beside_json_content(stem: str) -> None:
+    analysis = pipeline.find_format(SOURCES[stem], Options()).analysis
+    for request, text, fault in BESIDE[stem]:
+        for engine, accepts in engines(lower(analysis, **request), analysis).items():
+            assert accepts(text), (engine, text)
+            assert not accepts(fault), (engine, fault)
 
 
 # ---- The order of arguments ----

@@ -35,7 +35,7 @@ from autoparser_gen.grammar.markup import (
     says_call,
     single_markers,
 )
-from autoparser_gen.grammar.messages import Messages
+from autoparser_gen.grammar.messages import Messages, message_stops
 from autoparser_gen.grammar.request import Tool, choose, read_tools
 from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.share import share
@@ -184,7 +184,10 @@ class _Response:
         if reasoning == EMPTY or state == "open":
             return seq(reasoning, behind, rest)
         assert isinstance(reasoning, Rep)
-        return seq(space, opt(seq(reasoning.item, behind)), rest)
+        before: Expr = reasoning.item
+        if self._closes_what_was_not_opened():
+            before = alt(before, self._reasoning_closer())
+        return seq(space, opt(seq(before, behind)), rest)
 
     def _reasoning(self, state: str, *, takes_space: bool) -> Expr:
         """Reasoning, if it may come; `takes_space` takes the whitespace before it."""
@@ -196,16 +199,19 @@ class _Response:
             return self._reasoning_block("")
         return opt(self._reasoning_block(reasoning.start, takes_space=takes_space))
 
-    def _reasoning_block(self, start: str, *, takes_space: bool = False) -> Ref:
-        reasoning = self.analysis.reasoning
-        headers = self.analysis.headers
+    def _reasoning_closer(self) -> Ref:
+        reasoning, headers = self.analysis.reasoning, self.analysis.headers
         closer: Expr = Lit(core(reasoning.end) or reasoning.end)
         if headers is not None:
             # The next message repeats the header, and no word in it says what follows.
             exact = core(reasoning.end) + core(headers.start)
             spaced = exact not in self.analysis.joints.get("reasoning_to_content", exact)
             closer = seq(closer, opt(margin(self.builder)) if spaced else "", core(headers.start))
-        closes = self.builder.token("reasoning-close", closer)
+        return self.builder.token("reasoning-close", closer)
+
+    def _reasoning_block(self, start: str, *, takes_space: bool = False) -> Ref:
+        reasoning = self.analysis.reasoning
+        closes = self._reasoning_closer()
         stops: list[str | Stop] = [core(reasoning.end)]
         if self._closed_by_next_line():
             openers = [core(self.analysis.content.start), *map(str, self._call_openers())]
@@ -275,10 +281,17 @@ class _Response:
         return self.builder.rule("aside", seq(opens, inner, closes))
 
     def _json_content_and_calls(self) -> Expr:
-        content: Expr = self._json_content()
+        content = self._json_content()
+        choices: list[Expr] = []
         if self._wrapped():
-            content = self._block(content)
-        return alt(content, self.calls()) if self.has_calls else content
+            choices.append(seq(self._block(content), self._behind_block(None)))
+        if not self._wrapped() or self.analysis.content.mode is ContentMode.WRAPPED_WITH_REASONING:
+            glue = self.analysis.joints.get("content_to_end", "")
+            written = glue[:1].isspace() and bool(glue.strip())
+            choices.append(seq(content, opt(margin(self.builder)) if written else EMPTY))
+        if self.has_calls:
+            choices.append(self._required_calls())
+        return alt(*choices)
 
     def _json_content(self) -> Ref:
         stops = text(*self._content_stops()).stops
@@ -334,6 +347,12 @@ class _Response:
         """Whether history shows reasoning behind content, where a parser leaves it in the content."""
         return "content_to_reasoning" in self.analysis.joints
 
+    def _closes_what_was_not_opened(self) -> bool:
+        """Whether history without reasoning begins with its closer, though no prompt need open it."""
+        end = core(self.analysis.reasoning.end)
+        glues = (self.analysis.joints.get(f"prompt_to_{part}", "") for part in ("content", "call"))
+        return bool(end) and any(glue.lstrip().startswith(end) for glue in glues)
+
     def _closed_by_next_line(self) -> bool:
         """Whether a line that begins with the opener of content or of a call closes reasoning."""
         reasoning = self.analysis.reasoning
@@ -361,6 +380,8 @@ class _Response:
         return [opener for opener in openers if opener not in openers[0][:-1]]
 
     def _content_stops(self) -> list[str | Stop]:
+        if has_messages(self.analysis):
+            return [*message_stops(self.analysis)]
         stops: list[str | Stop] = []
         if self.analysis.reasoning.mode is not ReasoningMode.NONE:
             stops.append(core(self.analysis.reasoning.start))

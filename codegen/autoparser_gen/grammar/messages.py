@@ -93,7 +93,7 @@ class Messages:
         return seq(content, opt(seq(self._next(), self.calls())))
 
     def _text(self) -> Expr:
-        return text(core(self.headers.message_end), self._start_marker())
+        return text(*message_stops(self.analysis))
 
     def _header(self, word: str) -> Expr:
         """The rest of a header, from where the generation prompt leaves off."""
@@ -120,12 +120,6 @@ class Messages:
     def _not_held(self, marker: str) -> str:
         """A header's first marker, or "" where the prompt or what begins a message holds it."""
         return "" if core(marker) == self._held() else marker
-
-    def _start_marker(self) -> str:
-        """What begins a message, without the word for the role behind it."""
-        start = core(self.headers.start)
-        found = re.fullmatch(r"(.*\W)\w+", start, re.DOTALL)
-        return core(found[1]) if found else start
 
     # ---- calls ----
 
@@ -205,6 +199,15 @@ class Messages:
             marked = seq(opt(" "), CONSTRAIN, opt(" "), word)
             kinds = opt(alt(seq(" ", word), marked))
         return self.builder.token("header-end", seq(kinds, self.headers.end))
+
+
+def message_stops(analysis: Analysis) -> tuple[str, str]:
+    """What ends a message: its end, and what begins another, without the word for the role behind it."""
+    headers = analysis.headers
+    assert headers is not None
+    start = core(headers.start)
+    found = re.fullmatch(r"(.*\W)\w+", start, re.DOTALL)
+    return core(headers.message_end), core(found[1]) if found else start
 
 
 def _optional_space(marker: str) -> Expr:
