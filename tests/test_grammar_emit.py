@@ -322,4 +322,5 @@ def test_special_tokens_beside_a_raw_value(
     for value, turn in zip(values, turns, strict=True):
         assert turn
         text = verify.grammar_text(turn, analysis, by_option[thinking])
+        assert text
         assert engine.accepts(text), value
