@@ -12,11 +12,14 @@ import formats
 import lark
 import pytest
 from engines import HAVE_GUIDANCE, INSTALL, engines
+from parsers import SOURCES
 
+from autoparser_gen import pipeline, verify
 from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.emit import gbnf
 from autoparser_gen.emit import lark as lark_printer
 from autoparser_gen.grammar.lower import lower
+from autoparser_gen.request import Options
 
 HOSTILE = {
     "quotes": "<\"'`>",
@@ -279,3 +282,45 @@ def test_special_tokens_stand_for_themselves() -> None:
     assert accepts([*b"It rains.", *call, *call])
     assert accepts([*b"It rains."])
     assert not accepts([*b'<|tool|>{"name": "f", "arguments": {}}<|/tool|>'])
+
+
+# Texts that begin like a token of another one that the schema permits, if it is cut into tokens.
+BEGUN_ALIKE = (
+    ({"type": "string", "format": "date"}, ("2020-01-01", "2024-02-29")),
+    ({"type": "string", "format": "date-time"}, ("2024-05-01T10:00:00Z",)),
+    ({"type": "string", "pattern": r"^(\d+|30x)$"}, ("301", "30x")),
+    ({"type": "string", "pattern": "^(main|[a-z]+/[a-z]+)$"}, ("main", "mainly/x")),
+    ({"anyOf": [{"type": "string", "pattern": "^(a|)$"}, {"type": "integer"}]}, ("a", "", 3)),
+)
+
+
+@pytest.mark.skipif(not HAVE_GUIDANCE, reason=f"llguidance is not installed; {INSTALL}")
+@pytest.mark.parametrize(("schema", "values"), BEGUN_ALIKE)
+@pytest.mark.parametrize("stem", ["glm_4_6", "gemma_4", "qwen3_coder", "kimi_k3", "muse_glimmer"])
+def test_special_tokens_beside_a_raw_value(
+    stem: str, schema: Mapping[str, Any], values: tuple[Any, ...]
+) -> None:
+    """Next to a special token a value is one token: a lexer does not go back in it."""
+    from engines import guidance
+
+    parameters = {"type": "object", "properties": {"v": schema}, "required": ["v"]}
+    tool = {"type": "function", "function": {"name": "f", "parameters": parameters}}
+    found = pipeline.find_format(SOURCES[stem], Options())
+    analysis, prompts = found.analysis, found.analysis.generation_prompts
+    by_option = {None: prompts.default, True: prompts.thinking, False: prompts.no_thinking}
+    turns = [found.prober.turn(None, None, [("f", {"v": value})]) for value in values]
+
+    def is_other(option: bool | None) -> bool:
+        """Whether a call in history does not continue a prompt."""
+        return not (turns[0] and turns[0].after(by_option[option]) is not None)
+
+    thinking = min(by_option, key=is_other)
+    grammar = lower(analysis, tools=[tool], tool_choice="required", thinking=thinking)
+    special = sorted(lark_printer.special_tokens_of(analysis, grammar))
+    printed = lark_printer.emit(analysis, grammar, [], special_tokens=True)
+    engine = guidance.Grammar(printed, special)
+    for value, turn in zip(values, turns, strict=True):
+        assert turn
+        text = verify.grammar_text(turn, analysis, by_option[thinking])
+        assert text
+        assert engine.accepts(text), value

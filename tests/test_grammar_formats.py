@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -539,6 +540,44 @@ def test_nested_tags_of_any_name_end_as_a_parser_reads_them() -> None:
             assert not accepts(response("<a>", *inner, "</a>")), (engine, inner)
         for last in ("<a>x", "<a>", "<item>x"):
             assert not accepts(response(last, "</invoke>")), (engine, last)
+
+
+def _nested(value: Any) -> str:
+    """A value in nested tags, as the chat template writes it."""
+    start = "]<]minimax[>["
+    if isinstance(value, dict):
+        members = ((key, inner) for key, inner in value.items() if inner is not None)
+    elif isinstance(value, list):
+        members = (("item", inner) for inner in value)
+    else:
+        return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+    return "".join(f"{start}<{key}>{_nested(inner)}{start}</{key}>" for key, inner in members)
+
+
+ITEMS = {"type": "array", "items": {"type": "string"}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "values"),
+    [
+        ({"type": "array"}, [[], [["a"]], [[1]], [{"x": True}], [[["a"], {"x": [1]}], "b"]]),
+        ({"type": "array", "items": ITEMS}, [[["a"], []]]),
+        ({"type": "array", "items": {"type": "object"}}, [[{"x": [1]}, {"y": {"z": ["a"]}}]]),
+        ({"type": "object", "properties": {"item": {"type": "object"}}}, [{"item": {"x": [1]}}]),
+    ],
+)
+def test_nested_tags_as_the_chat_template_writes_values(
+    schema: Mapping[str, Any], values: list[Any]
+) -> None:
+    parameters = {"type": "object", "properties": {"v": schema}, "required": ["v"]}
+    tool = {"type": "function", "function": {"name": "f", "parameters": parameters}}
+    analysis = formats.FORMATS["nested tags"]
+    start = "]<]minimax[>["
+    for engine, accepts in engines(lower(analysis, tools=[tool]), analysis).items():
+        for value in values:
+            call = f'{start}<invoke name="f">{_nested({"v": value})}{start}</invoke>'
+            text = f"{start}<tool_call>\n{call}\n{start}</tool_call>"
+            assert accepts(text), (engine, value)
 
 
 def test_reasoning_behind_content_as_history_shows_it() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from autoparser_gen.analysis.model import Analysis
 from autoparser_gen.emit.regex import lines_token, printable_char, regex, text_token
+from autoparser_gen.grammar.apart import apart
 from autoparser_gen.grammar.fuse import fuse
 from autoparser_gen.grammar.ir import (
     Alt,
@@ -57,12 +58,12 @@ def emit(
     """
     special = special_tokens_of(analysis, grammar) if special_tokens else frozenset()
     if portable or special_tokens:
-        grammar = fuse(grammar, special)
+        grammar = apart(fuse(grammar, special), special)
     printer = _LarkPrinter(grammar, portable or special_tokens, special)
     lines = [f"// {line}".rstrip() for line in header]
     blocks = ["\n".join(lines)]
     for tokens in (False, True):
-        printed = [rule for rule in printer.printed() if printer.is_terminal(rule) == tokens]
+        printed = [rule for rule in printer.printed() if rule.token == tokens]
         blocks.append("\n".join(map(printer.token if tokens else printer.rule, printed)))
     return "\n\n".join(filter(None, blocks)) + "\n"
 
@@ -96,28 +97,15 @@ class _LarkPrinter:
         if name == self.grammar.start:
             return "start"
         spelled = name.replace("-", "_")
-        return spelled.upper() if self.is_terminal(self.rules[name]) else spelled
+        return spelled.upper() if self.rules[name].token else spelled
 
     def printed(self) -> list[Rule]:
         """The rules of the file: without tokens that are only parts of others, if those repeat them."""
         rules = self.grammar.rules
         if not self.portable:
             return list(rules)
-        apart = {
-            name for rule in rules if not self.is_terminal(rule) for name in references(rule.body)
-        }
-        return [rule for rule in rules if rule.name in apart or not self.is_terminal(rule)]
-
-    def is_terminal(self, rule: Rule) -> bool:
-        """Whether a rule is printed as a terminal: one with a special token cannot be."""
-        return rule.token and not self._holds_special(rule.body)
-
-    def _holds_special(self, expr: Expr) -> bool:
-        return any(
-            (isinstance(node, Lit) and self._special and self._special.search(node.text))
-            or (isinstance(node, Ref) and self._holds_special(self.rules[node.name].body))
-            for node in walk(expr)
-        )
+        named = {name for rule in rules if not rule.token for name in references(rule.body)}
+        return [rule for rule in rules if rule.name in named or not rule.token]
 
     def _literal(self, text: str, level: int) -> str:
         """A literal, with the special tokens in it as tokens."""

@@ -83,6 +83,8 @@ class NestedTags:
         return seq(self._opener(), opened, value)
 
     def _opened(self, key: Expr) -> Expr:
+        if self._is_item(key):
+            return self._item_mark("open")
         opened = self.builder.token("argument-name-close", Lit(core(self.marks.name_suffix)))
         return seq(self._opener(), key, opened)
 
@@ -90,9 +92,24 @@ class NestedTags:
         return self.builder.token("argument-open", Lit(core(self.marks.name_prefix)))
 
     def _closed(self, key: Expr) -> Expr:
+        if self._is_item(key):
+            return self._item_mark("close")
         closes = self.builder.token("argument-close", Lit(self.closer))
         closed = self.builder.token("argument-close-end", Lit(self.closer_end))
         return seq(closes, key, closed)
+
+    def _is_item(self, key: Expr) -> bool:
+        return bool(self.marks.item_tag) and key == Lit(self.marks.item_tag)
+
+    def _item_mark(self, which: str) -> Ref:
+        """An item's tag as one token, wherever it is: a lexer takes that one for any part of it."""
+        opens = which == "open"
+        before, after = (
+            (core(self.marks.name_prefix), core(self.marks.name_suffix))
+            if opens
+            else (self.closer, self.closer_end)
+        )
+        return self.builder.token(f"item-{which}", Lit(before + self.marks.item_tag + after))
 
     # ---- any value ----
 
@@ -114,12 +131,9 @@ class NestedTags:
         if "item" in self.builder.rules:
             return Ref("item")
         name = self.builder.reserve("item")
-        tag = self.marks.item_tag
-        opens = core(self.marks.name_prefix) + tag + core(self.marks.name_suffix)
-        closer = self.closer + tag + self.closer_end
-        closes = self.builder.token("item-close", Lit(closer))
-        value = self._any_value("item", (closer,), closes)
-        return self.builder.define(name, seq(self.builder.token("item-open", Lit(opens)), value))
+        closer = self.closer + self.marks.item_tag + self.closer_end
+        value = self._any_value("item", (closer,), self._item_mark("close"))
+        return self.builder.define(name, seq(self._item_mark("open"), value))
 
     def _elements(self) -> Iterator[Expr]:
         """What is inside of an object or a list: the first element says which of both it is."""
@@ -244,6 +258,8 @@ class NestedTags:
         closer = self.closer + key + self.closer_end
         until = Text(((closer,), *self.call_ends))
         body = self.builder.token(f"{name}-text", until, capture="argument value")
+        if self._is_item(Lit(key)):
+            return seq(body, self._item_mark("close"))
         return seq(body, self.builder.token(f"{name}-close", Lit(closer)))
 
     def _data(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:
