@@ -255,8 +255,9 @@ def test_wrong_use(run: Runner, tmp_path: Path, case: str) -> None:
 
 @pytest.mark.parametrize("force", [(), ("--force",)])
 def test_no_input_is_replaced(run: Runner, tmp_path: Path, force: tuple[str]) -> None:
-    for name in ("x.py", "x.json", "x.gbnf"):
-        (tmp_path / name).write_text(HERMES.read_text() if name == "x.py" else json.dumps(TOOLS))
+    (tmp_path / "x.py").write_text(HERMES.read_text())
+    (tmp_path / "x.json").write_text(json.dumps(TOOLS))
+    (tmp_path / "x.gbnf").write_text("{}")
     (tmp_path / "link.json").symlink_to("x.json")
     for words in (
         ["x.py", "-o", "x.py"],

@@ -92,12 +92,15 @@ def test_two_minutes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_tutorial(tmp_path: Path) -> None:
     """Its commands, one after the other, print what it says they print."""
-    (tmp_path / "templates").symlink_to(ROOT / "templates")  # what it copies after installing
+    (tmp_path / "templates").symlink_to(ROOT / "templates")
     blocks = FENCE.findall((DOCS / "tutorial.md").read_text("utf-8"))
+    [folder] = re.findall(r"^mkdir -p (\w+) && cd \1$", blocks[0][1], re.MULTILINE)
+    assert f"-o {folder}/qwen3_parser.py" in README.read_text("utf-8")  # the README's folder
+    (tmp_path / folder).mkdir()
     printed, compared = "", 0
     for kind, body in blocks:
         if kind == "sh":
-            printed = shell(body, tmp_path)
+            printed = shell(body, tmp_path / folder)
         elif kind == "text":
             assert like(body, printed), f"expected:\n{body}\nprinted:\n{printed}"
             compared += 1

@@ -265,12 +265,35 @@ def test_forms_of_response_schemas(run: Runner, tmp_path: Path, form: str) -> No
         ({"type": "json_schema", "json_schema": {"name": "x"}}, "json_schema.schema, and there is"),
         ("{}\n{}", "given.json:2:1: not valid JSON: Extra data"),
         ([], "[] at # is no schema. Give an object, true or false."),
+        ([WRAPPED], "given.json: it holds a list of tools, and no schema of a response. Tools go"),
+        ({"tools": [WRAPPED]}, "given.json: it holds a list of tools"),
+        ({"result": {"tools": [{"name": "f", "inputSchema": {}}]}}, "it holds a list of tools"),
+        (WRAPPED, "given.json: it holds a tool, and no schema"),
+        ({"name": "f", "input_schema": {"type": "object"}}, "given.json: it holds a tool"),
     ],
 )
 def test_faults_of_response_schemas(
     run: Runner, tmp_path: Path, content: Any, message: str
 ) -> None:
     assert message in fault(run, tmp_path, content, "--response-schema")
+
+
+@pytest.mark.parametrize("with_tools", [False, True])
+def test_a_lazy_grammar_has_no_content(run: Runner, tmp_path: Path, with_tools: bool) -> None:
+    (tmp_path / "schema.json").write_text('{"type": "object"}', encoding="utf-8")
+    (tmp_path / "tools.json").write_text(json.dumps([WRAPPED]), encoding="utf-8")
+    tools = ["--tools", "tools.json"] if with_tools else []
+    words = ["--lazy", "--response-schema", "schema.json", *tools, "-o", "x.gbnf"]
+    done = run(HERMES, *words)
+    assert done.status == 2
+    assert "a lazy grammar begins at a tool call and has no content" in done.err
+    assert not (tmp_path / "x.gbnf").exists()
+
+
+def test_properties_named_as_a_tool(run: Runner, tmp_path: Path) -> None:
+    named = {"name": {"type": "string"}, "parameters": {"type": "object"}, "tools": {}}
+    schema = {"type": "object", "properties": named}
+    assert "parameters" in grammar(run, tmp_path, schema, "--response-schema")
 
 
 def test_properties_named_as_a_response_format(run: Runner, tmp_path: Path) -> None:

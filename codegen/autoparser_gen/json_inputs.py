@@ -74,6 +74,12 @@ def schema(value: Any) -> Any:
     """
     if value is None:
         raise RequestError("null is no schema. Give an object, true or false.")
+    what = _tools_in(value)
+    if what:
+        raise RequestError(
+            f"it holds {what}, and no schema of a response. Tools go with --tools; here goes a JSON"
+            " Schema, or a response_format that has one."
+        )
     if not isinstance(value, Mapping):
         return value
     kind = value.get("type")
@@ -108,6 +114,25 @@ def _tool(entry: Any, number: int) -> Any:
     if field is None or "parameters" in entry:
         return entry
     return {"type": "function", "function": {"name": name, "parameters": entry[field]}}
+
+
+def _tools_in(value: Any) -> str:
+    """What is given in place of a schema if it is tools: one, or a list of them, in any known form."""
+    if isinstance(value, list):
+        return "a list of tools" if value and all(map(_is_tool, value)) else ""
+    if _is_tool(value):
+        return "a tool"
+    if not isinstance(value, Mapping):
+        return ""
+    return next(filter(None, (_tools_in(value.get(field)) for field in _LIST_FIELDS)), "")
+
+
+def _is_tool(value: Any) -> bool:
+    """Whether it is a tool in OpenAI's form, Anthropic's or MCP's, and can be no schema."""
+    if not isinstance(value, Mapping) or value.get("type") not in _FUNCTION_TYPES:
+        return False
+    fields = ("parameters", *_SCHEMA_FIELDS) if "name" in value else ("function",)
+    return any(isinstance(value.get(field), Mapping) for field in fields)
 
 
 def _decoded(text: str, where: str, line: int) -> Any:

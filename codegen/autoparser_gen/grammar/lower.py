@@ -59,10 +59,16 @@ def lower(
     It begins at the first generated character after the chosen generation prompt (`thinking`:
     None is the chat template's default) and ends before the end of turn. `tools` is OpenAI's list;
     None permits any name and any arguments. `tool_choice` is auto, required, none or a tool's
-    name. With a `response_schema` content is JSON. With `lazy` it begins at the first tool call.
+    name. With a `response_schema` content is JSON. With `lazy` it begins at the first tool call,
+    where no content is.
     Raises RequestError where the tools, the schemas or the choices are at fault, and GrammarError
     where no sound grammar follows from the analysis.
     """
+    if lazy and response_schema is not None:
+        raise RequestError(
+            "a lazy grammar begins at a tool call and has no content, so that the schema of the"
+            " response changes nothing. Leave the schema out, or ask for a grammar that is not lazy."
+        )
     builder = Builder(whitespace_of(analysis))
     chosen = choose(None if tools is None else read_tools(tools), tool_choice)
     response = _Response(builder, analysis, chosen, parallel, response_schema)

@@ -79,11 +79,7 @@ def _shows_names(case: Case, analysis: Analysis) -> bool:
 def _messages(asked: Asked, reasoning: str | None) -> Iterator[ProbeMessage]:
     tools = choose(None if asked.tools is None else read_tools(asked.tools), asked.tool_choice)
     yield from calls_of(tools or (), reasoning)
-    if (
-        asked.response_schema is not None
-        and asked.tool_choice in ("auto", "none")
-        and not asked.lazy
-    ):
+    if asked.response_schema is not None and asked.tool_choice in ("auto", "none"):
         yield from content_of(asked.response_schema, reasoning)
 
 
