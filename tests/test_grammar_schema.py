@@ -268,6 +268,25 @@ CASES: dict[str, tuple[Any, list[str], list[str]]] = {
         ["true", "null"],
         ["false", '"a"', "1"],
     ),
+    "nullable": (
+        {
+            "type": "object",
+            "properties": {
+                "a": {"type": "integer", "minimum": 1, "nullable": True},
+                "b": {"enum": ["x", None], "nullable": True},
+                "c": {"allOf": [{"$ref": "#/properties/a"}, {"maximum": 3}], "nullable": True},
+                "d": {"type": "string", "nullable": False},
+            },
+        },
+        ['{"a": null, "b": null, "c": null}', '{"a": 1, "b": "x", "c": 3, "d": ""}'],
+        ['{"a": 0}', '{"b": 1}', '{"c": 4}', '{"d": null}'],
+    ),
+    "nullable without a type": ({"minLength": 2, "nullable": True}, ['"ab"', "null"], ['"a"', "1"]),
+    "nullable, beside what is": (
+        {"allOf": [{"type": "string", "nullable": True}, {"type": ["string", "null"]}]},
+        ['"a"', "null"],
+        ["1"],
+    ),
     "one and true": (
         {"anyOf": [{"const": 1}, {"const": True}], "enum": [1.0, True, False]},
         ["true"],
@@ -497,6 +516,11 @@ def test_keywords(name: str) -> None:
 )
 def test_what_is_not_enforced_is_named(schema: Any, warning: str) -> None:
     assert any(warning in sentence for sentence in convert(schema).warnings)
+
+
+def test_nullable_is_a_keyword() -> None:
+    schema = {"type": "string", "nullable": True, "enum": ["a", None]}
+    assert convert(schema).warnings == ()
 
 
 def test_annotations_are_no_constraints() -> None:
