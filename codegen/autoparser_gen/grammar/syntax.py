@@ -83,6 +83,9 @@ NAME_CHAR = chars("a-zA-Z0-9_.-")
 NAME = many(NAME_CHAR, 1)
 KEY_NAME_CHAR = chars("\x00-,/:-@[-^`{-\x7f", negated=True)
 KEY = many(KEY_NAME_CHAR, 1)
+# A character of keys without quotes: all that a parser reads but spaces, which a lexer could not
+# tell from those before the colon.
+_BARE_KEY_CHAR = chars("\x00- :,{}[]()<>\"'", negated=True)
 
 
 def whitespace_of(analysis: Analysis) -> Expr | None:
@@ -326,20 +329,22 @@ class Syntax:
         """
         spelled: list[Expr] = []
         if not self.literals.quoted_keys:
-            spelled.append(seq(other_than(keys, KEY_NAME_CHAR), self.colon()))
+            bare = self._without_stops(other_than(keys, _BARE_KEY_CHAR))
+            spelled.append(seq(bare, self.colon()))
         if self._may_quote_keys():
             body = self._without_stops(other_than(keys, KEY_CHAR))
             spelled += [seq(quote, body, quote) for quote in self.literals.quotes]
         if self.literals.quoted_keys:
             return seq(self.builder.token(name, alt(*spelled)), self.colon(), value)
-        bare, *quoted = spelled
+        first, *quoted = spelled
         closed = (seq(key, self.colon()) for key in quoted)
-        return seq(self.builder.token(name, alt(bare, *closed)), value)
+        return seq(self.builder.token(name, alt(first, *closed)), value)
 
     def _any_key(self) -> Expr:
         if self.literals.quoted_keys:
             return self.string()
-        key = self.builder.token(self.prefix + "key", KEY)
+        bare = self._without_stops(many(_BARE_KEY_CHAR, 1))
+        key = self.builder.token(self.prefix + "key", bare)
         return alt(key, self.string()) if self._may_quote_keys() else key
 
     def _verbatim_string(self, name: str) -> Expr:
