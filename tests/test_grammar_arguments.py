@@ -429,6 +429,26 @@ def test_values_of_arguments_that_no_schema_names(name: str) -> None:
             assert accepts(TEXTS[name]) == permitted, engine
 
 
+def test_keys_without_quotes_are_those_that_a_parser_reads() -> None:
+    name = "custom quotes"
+    analysis = formats.FORMATS[name]
+    integers = {"additionalProperties": {"type": "integer"}}
+    others = tool_of({"city": {"type": "string"}}, **integers)
+    nested = tool_of({"city": {"type": "object", "properties": {"x": {}}, **integers}}, **integers)
+    free = tool_of({"city": {}}, additionalProperties=True)
+    rome = '<|"|>Rome<|"|>'
+    for tool, value in ((others, rome), (nested, "{days:2}"), (free, "{days:2}")):
+        text = TEXTS[name].replace(rome, value)
+        grammar = lower(analysis, tools=[tool], tool_choice="required")
+        for engine, accepts in engines(grammar, analysis).items():
+            for key in ("a/b", "@a", "a=b", "`", "日", "{", ":", "a\nb"):
+                written = text.replace("days", key)
+                reads = key not in ("{", ":", "a\nb")
+                assert accepts(written) == reads, (engine, key)
+                if reads:
+                    assert key in arguments_of(name, written, [tool])
+
+
 def test_names_in_json_with_escapes() -> None:
     text = TEXTS["json in tags"]
     analysis = formats.FORMATS["json in tags"]
@@ -492,6 +512,11 @@ UNIONS: list[tuple[dict[str, Any], list[str], list[str]]] = [
         ["2024", "6"],
     ),
     (
+        {"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^[0-9]+([.][0-9]+)*$"}]},
+        ["007", "00", "1.2.3", "7", "0.5"],
+        ["x", "1."],
+    ),
+    (
         {"anyOf": [{"type": "string", "pattern": "^[0-9]+$"}, {"type": "boolean"}]},
         ["1", "true"],
         [],
@@ -504,9 +529,10 @@ UNIONS: list[tuple[dict[str, Any], list[str], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    "name", ["raw values", "keys and values", "section of tags", "nested tags"]
-)
+_RAW = ["raw values", "keys and values", "section of tags", "nested tags"]
+
+
+@pytest.mark.parametrize("name", _RAW)
 @pytest.mark.parametrize(("schema", "good", "bad"), UNIONS, ids=lambda value: str(value)[:40])
 def test_data_or_text(name: str, schema: dict[str, Any], good: list[str], bad: list[str]) -> None:
     analysis = formats.FORMATS[name]
@@ -517,6 +543,13 @@ def test_data_or_text(name: str, schema: dict[str, Any], good: list[str], bad: l
             assert accepts(TEXTS[name].replace("Rome", value)), (engine, value)
         for value in bad:
             assert not accepts(TEXTS[name].replace("Rome", value)), (engine, value)
+
+
+@pytest.mark.parametrize("name", _RAW)
+@pytest.mark.parametrize("value", ["007", "00", "-01", "1.2.3", "1-2"])
+def test_what_almost_is_a_number_is_read_as_text(name: str, value: str) -> None:
+    tools = [tool_of({"city": {"type": ["number", "string"]}, "days": {"type": "integer"}})]
+    assert arguments_of(name, TEXTS[name].replace("Rome", value), tools)["city"] == value
 
 
 # Names with what some formats take for their end, or do not.

@@ -268,6 +268,25 @@ CASES: dict[str, tuple[Any, list[str], list[str]]] = {
         ["true", "null"],
         ["false", '"a"', "1"],
     ),
+    "nullable": (
+        {
+            "type": "object",
+            "properties": {
+                "a": {"type": "integer", "minimum": 1, "nullable": True},
+                "b": {"enum": ["x", None], "nullable": True},
+                "c": {"allOf": [{"$ref": "#/properties/a"}, {"maximum": 3}], "nullable": True},
+                "d": {"type": "string", "nullable": False},
+            },
+        },
+        ['{"a": null, "b": null, "c": null}', '{"a": 1, "b": "x", "c": 3, "d": ""}'],
+        ['{"a": 0}', '{"b": 1}', '{"c": 4}', '{"d": null}'],
+    ),
+    "nullable without a type": ({"minLength": 2, "nullable": True}, ['"ab"', "null"], ['"a"', "1"]),
+    "nullable, beside what is": (
+        {"allOf": [{"type": "string", "nullable": True}, {"type": ["string", "null"]}]},
+        ['"a"', "null"],
+        ["1"],
+    ),
     "one and true": (
         {"anyOf": [{"const": 1}, {"const": True}], "enum": [1.0, True, False]},
         ["true"],
@@ -374,6 +393,32 @@ CASES: dict[str, tuple[Any, list[str], list[str]]] = {
         ['"ab"', '"\\"ab"', '"äöü"'],
         ['"a"', '"abcd"'],
     ),
+    "length, in escapes by number": (
+        {"type": "string", "minLength": 2, "maxLength": 3},
+        [r'"\u00e6\u00f8\u00E5"', r'"\ud83d\ude00\u65e5"', r'"\u0001\u007f"', r'"\b\f"'],
+        [r'"\u00e6"', r'"\ud83d\ude00"', r'"\ud83d\ud83d"', r'"\ude00a"', r'"aaa\u00e6"'],
+    ),
+    "the greatest length": (
+        {"type": "string", "maxLength": 2000},
+        [json.dumps("æ" * 1000), json.dumps("\U0001f600" * 2000)],
+        [json.dumps("æ" * 2001)],
+    ),
+    "pattern, in escapes by number": (
+        {"type": "string", "pattern": "^æ[å-\u0105\U0001f600-\U00020001][^a-z日]$"},
+        [
+            r'"\u00e6\u00e5\u00e6"',
+            r'"æ\u0100æ"',
+            r'"\u00e6\ud83e\udfff\uffff"',
+            r'"æ\ud840\udc01A"',
+        ],
+        [
+            r'"\u00e6\u00e4A"',
+            r'"æ\u0106A"',
+            r'"æå\u65e5"',
+            r'"æ\ud83d\uddffA"',
+            r'"æ\ud840\udc02A"',
+        ],
+    ),
     "pattern": (
         {"type": "string", "pattern": r"^[A-Z]{2}-\d+$"},
         ['"AB-1"'],
@@ -471,6 +516,11 @@ def test_keywords(name: str) -> None:
 )
 def test_what_is_not_enforced_is_named(schema: Any, warning: str) -> None:
     assert any(warning in sentence for sentence in convert(schema).warnings)
+
+
+def test_nullable_is_a_keyword() -> None:
+    schema = {"type": "string", "nullable": True, "enum": ["a", None]}
+    assert convert(schema).warnings == ()
 
 
 def test_annotations_are_no_constraints() -> None:
@@ -657,10 +707,10 @@ def test_ranges_of_decimals() -> None:
                 assert matches == inside, (low, high, text)
             for text in exponents:
                 number = Decimal(text)
-                if shown is not None and shown.fullmatch(text):
-                    assert (low is None or low < number) and (high is None or number <= high), text
-                elif low in (None, 0) and high is None:
-                    assert low is not None and number < 0, text
+                inside = (low is None or low < number) and (high is None or number <= high)
+                matches = shown is not None and shown.fullmatch(text) is not None
+                assert inside or not matches, (low, high, text)
+                assert matches or not inside or low != 0 or high is not None, text
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ MAX_DEPTH = 100
 # Pairs of alternatives of a oneOf that are compared.
 MAX_PAIRS = 2000
 
-_COMBINATIONS = ("$ref", "allOf", "anyOf", "oneOf", "type", "enum", "const")
+_COMBINATIONS = ("$ref", "allOf", "anyOf", "oneOf", "type", "enum", "const", "nullable")
 _ANNOTATIONS = (
     *("title", "description", "default", "examples", "example", "deprecated", "readOnly"),
     *("writeOnly", "$schema", "$id", "$comment", "$defs", "definitions", "$anchor"),
@@ -55,6 +55,7 @@ _ANNOTATIONS = (
 _KNOWN = frozenset(
     (*_COMBINATIONS, *_ANNOTATIONS, *(word for words in CONSTRAINTS.values() for word in words))
 )
+_NULL_BRANCH = Branch("null", {})
 # The types that exclude each other; integers are numbers.
 _TYPES = tuple(kind for kind in CONSTRAINTS if kind != "integer")
 
@@ -127,6 +128,11 @@ class Alternatives:
             return [ANY_BRANCH]
         if schema is False:
             return []
+        if schema.get("nullable") is True:  # of OpenAPI 3.0, which has no type null
+            schema = {word: value for word, value in schema.items() if word != "nullable"}
+            found = of_meant_type(self._of(schema, name, seen))
+            is_permitted = any(self._permits(branch, None, name) for branch in found)
+            return found if is_permitted else [*found, _NULL_BRANCH]
         self._count(name)
         self._warn_of_unknown(schema, name)
         self._descend(name)

@@ -35,6 +35,12 @@ _COUNTED = 2
 _MOST_STATES = 100
 
 
+def is_whole(body: Expr, stops: Sequence[Stop], closer: str) -> bool:
+    """Whether a parser ends no text of an expression before the `closer` behind it does."""
+    automaton = automaton_of(tuple(stops))
+    return not _may_begin(body, stops) or _early_stop(body, automaton, closer) is None
+
+
 def whole_texts(what: str, body: Expr, stops: Sequence[Stop], closer: str) -> Expr:
     """The texts of an expression that a parser does not end before the `closer` behind them does.
 

@@ -141,6 +141,7 @@ SHAPES: Mapping[str, _Shape] = {
     "oneOf": _SCHEMAS,
     "pattern": ("a text", _is_text),
     "format": ("a text", _is_text),
+    "nullable": ("true or false", lambda value: isinstance(value, bool)),
     "minLength": _COUNT,
     "maxLength": _COUNT,
     "minItems": _COUNT,

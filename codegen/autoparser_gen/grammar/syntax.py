@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from autoparser_gen.analysis.model import Analysis, LiteralSyntax
-from autoparser_gen.grammar.early import whole_texts
+from autoparser_gen.grammar.early import is_whole, whole_texts
+from autoparser_gen.grammar.escapes import as_it_is_or_by_number, by_number
 from autoparser_gen.grammar.ir import (
     Alt,
     Builder,
@@ -82,6 +83,9 @@ NAME_CHAR = chars("a-zA-Z0-9_.-")
 NAME = many(NAME_CHAR, 1)
 KEY_NAME_CHAR = chars("\x00-,/:-@[-^`{-\x7f", negated=True)
 KEY = many(KEY_NAME_CHAR, 1)
+# A character of keys without quotes: all that a parser reads but spaces, which a lexer could not
+# tell from those before the colon.
+_BARE_KEY_CHAR = chars("\x00- :,{}[]()<>\"'", negated=True)
 
 
 def whitespace_of(analysis: Analysis) -> Expr | None:
@@ -115,14 +119,25 @@ def gap(builder: Builder) -> Ref:
     return builder.token("gap", GAP)
 
 
-def spelled(expr: Expr, special: Mapping[str, str], never: Sequence[tuple[str, str]] = ()) -> Expr:
-    """An expression with its `special` characters escaped and those of `never` left out."""
+def spelled(
+    expr: Expr,
+    special: Mapping[str, str],
+    never: Sequence[tuple[str, str]] = (),
+    *,
+    numbers: bool = False,
+) -> Expr:
+    """An expression with its `special` characters escaped and those of `never` left out.
+
+    With `numbers` what is not ASCII's, and what is of `never`, may be escaped by its number.
+    """
     if isinstance(expr, Lit):
-        return Lit("".join(special.get(char, char) for char in expr.text))
+        text = "".join(special.get(char, char) for char in expr.text)
+        return as_it_is_or_by_number(text) if numbers else Lit(text)
     if isinstance(expr, (Seq, Alt)):
-        return type(expr)(tuple(spelled(item, special, never) for item in expr.items))
+        items = (spelled(item, special, never, numbers=numbers) for item in expr.items)
+        return type(expr)(tuple(items))
     if isinstance(expr, Rep):
-        return Rep(spelled(expr.item, special, never), expr.low, expr.high)
+        return Rep(spelled(expr.item, special, never, numbers=numbers), expr.low, expr.high)
     if isinstance(expr, CharClass):
         escaped = [Lit(text) for char, text in special.items() if contains(expr, char)]
         hidden = [*((char, char) for char in special), *never]
@@ -130,7 +145,8 @@ def spelled(expr: Expr, special: Mapping[str, str], never: Sequence[tuple[str, s
             plain = CharClass(tuple(dict.fromkeys((*expr.ranges, *hidden))), negated=True)
         else:
             plain = CharClass(without(expr.ranges, hidden))
-        return alt(*([plain] if plain.ranges else []), *escaped)
+        more = by_number(expr) if numbers else ()
+        return alt(*([plain] if plain.ranges else []), *escaped, *more)
     if isinstance(expr, Ref):
         return Ref(f"escaped-{expr.name}")
     raise TypeError(f"characters of a string cannot be {expr}")
@@ -273,8 +289,12 @@ class Syntax:
         body = self._without_stops(body)
         quoted = []
         for quote in self.literals.quotes:
-            text = self._spelled(body, quote)
-            text = whole_texts(f"schema of {name}", text, self._stops(quote), quote)
+            stops = self._stops(quote)
+            text = self._spelled(body, quote, numbers=True)
+            if not is_whole(text, stops, quote):
+                # Without these escapes there is less to tell apart.
+                text = self._spelled(body, quote)
+                text = whole_texts(f"schema of {name}", text, stops, quote)
             quoted.append(seq(quote, text, quote))
         return self.builder.token(name, alt(*quoted))
 
@@ -309,20 +329,22 @@ class Syntax:
         """
         spelled: list[Expr] = []
         if not self.literals.quoted_keys:
-            spelled.append(seq(other_than(keys, KEY_NAME_CHAR), self.colon()))
+            bare = self._without_stops(other_than(keys, _BARE_KEY_CHAR))
+            spelled.append(seq(bare, self.colon()))
         if self._may_quote_keys():
             body = self._without_stops(other_than(keys, KEY_CHAR))
             spelled += [seq(quote, body, quote) for quote in self.literals.quotes]
         if self.literals.quoted_keys:
             return seq(self.builder.token(name, alt(*spelled)), self.colon(), value)
-        bare, *quoted = spelled
+        first, *quoted = spelled
         closed = (seq(key, self.colon()) for key in quoted)
-        return seq(self.builder.token(name, alt(bare, *closed)), value)
+        return seq(self.builder.token(name, alt(first, *closed)), value)
 
     def _any_key(self) -> Expr:
         if self.literals.quoted_keys:
             return self.string()
-        key = self.builder.token(self.prefix + "key", KEY)
+        bare = self._without_stops(many(_BARE_KEY_CHAR, 1))
+        key = self.builder.token(self.prefix + "key", bare)
         return alt(key, self.string()) if self._may_quote_keys() else key
 
     def _verbatim_string(self, name: str) -> Expr:
@@ -346,12 +368,17 @@ class Syntax:
         never = (("\x00", "\x08"), ("\n", "\x1f"))
         return alt(CharClass((*special, *never), negated=True), seq("\\", _PYTHON_ESCAPE))
 
-    def _spelled(self, body: Expr, quote: str) -> Expr:
-        """An expression of characters as this syntax writes them between quotes."""
+    def _spelled(self, body: Expr, quote: str, *, numbers: bool = False) -> Expr:
+        """An expression of characters as this syntax writes them between quotes.
+
+        With `numbers` characters may be escaped by their number, where the syntax is JSON.
+        """
         if not self.literals.escapes:
             return verbatim(body, quote)
-        special = {char: self._escaped(char, quote) for char in (quote, *"\\\n\r\t")}
-        return spelled(body, special, (_CONTROL,))
+        is_json = not self._is_python()
+        letters = "\\\n\r\t\b\f" if is_json else "\\\n\r\t"
+        special = {char: self._escaped(char, quote) for char in (quote, *letters)}
+        return spelled(body, special, (_CONTROL,), numbers=numbers and is_json)
 
     def _escaped(self, text: str, quote: str) -> str:
         if not self.literals.escapes:

@@ -27,12 +27,13 @@ _BLANKS = chars("\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\
 _DATA_WORDS = {"boolean": ("true", "false", "True", "False"), "null": ("null", "None")}
 _BRACKETS = {"array": chars("[("), "object": chars("{")}
 # A little more than JSON's numbers, so that there are few ways to read one.
+_BEGUN = [(chars("0"), "zero"), (chars("1-9"), "number")]
 _NUMBER_WAYS: _Ways = {
-    "": [(chars("-"), "minus"), (chars("0-9"), "number")],
-    "minus": [(chars("0-9"), "number")],
-    "number": [(chars("0-9."), "number"), (chars("eE"), "exponent")],
-    "exponent": [(chars("0-9+-"), "digits")],
-    "digits": [(chars("0-9"), "digits")],
+    "": [(chars("-"), "minus"), *_BEGUN],
+    "minus": [*_BEGUN],
+    "zero": [(chars(".eE"), "fraction")],
+    "number": [(chars("0-9"), "number"), (chars(".eE"), "fraction")],
+    "fraction": [(chars("0-9eE+-"), "fraction")],
 }
 # What goes on like data for longer than that is left out.
 _LONGEST = 12
@@ -56,7 +57,7 @@ def unlike(expr: Expr, kinds: Collection[str], openers: Collection[str] = ()) ->
     ways[""] += [(_BRACKETS[kind], None) for kind in kinds if kind in _BRACKETS]
     whole = {"space", *words}
     if not {"integer", "number"}.isdisjoint(kinds):
-        whole |= {"number", "digits"}
+        whole |= {"zero", "number", "fraction"}
         for state, steps in _NUMBER_WAYS.items():
             ways.setdefault(state, []).extend(steps)
     for state in whole - {"space"}:
