@@ -598,6 +598,16 @@ def test_nested_tags_as_the_chat_template_writes_values(
             assert read == value or (value == [] and read == ""), value  # written alike
 
 
+def test_text_in_tags_of_one_name_is_one_token_in_all_tools() -> None:
+    parameters = {"type": "object", "properties": {"path": STRING}}
+    functions = ({"name": f"tool_{number}", "parameters": parameters} for number in range(3))
+    tools = [{"type": "function", "function": function} for function in functions]
+    grammar = lower(formats.FORMATS["nested tags"], tools=tools)
+    assert [rule.name for rule in grammar.rules if "path-text" in rule.name] == [
+        "argument-path-text"
+    ]
+
+
 def test_given_values_that_tags_would_change_are_named() -> None:
     parameters = {"type": "object", "properties": {"v": {"enum": [{"a": "1"}, {"a": None}]}}}
     tool = {"type": "function", "function": {"name": "f", "parameters": parameters}}

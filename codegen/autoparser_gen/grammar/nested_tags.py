@@ -30,7 +30,7 @@ from autoparser_gen.grammar.ir import (
 )
 from autoparser_gen.grammar.markup import core
 from autoparser_gen.grammar.readable import TAG_KEY, require_readable, require_whole
-from autoparser_gen.grammar.schema import SchemaRules
+from autoparser_gen.grammar.schema import SchemaRules, slug
 from autoparser_gen.grammar.syntax import KEY_NAME_CHAR, NAME_CHAR, Syntax, gap, verbatim
 from autoparser_gen.grammar.unlike import unlike
 from autoparser_gen.grammar.until import SPACES
@@ -270,7 +270,7 @@ class NestedTags:
 
         A parser looks for elements first where the schema allows for more than strings.
         """
-        words = self._text(key, name)
+        words = self._text(key)
         if all(branch.kind == "string" for branch in branches):
             return words
         begun = seq(self._first_char(), words)
@@ -298,8 +298,9 @@ class NestedTags:
         if "array" in kinds and self.marks.item_tag:
             yield many(self._any_item(), 1)
 
-    def _text(self, key: str, name: str) -> Expr:
-        """Text up to the closing tag of a given key, and that tag."""
+    def _text(self, key: str) -> Expr:
+        """Text up to the closing tag of a given key, and that tag: the same in all tools."""
+        name = f"argument-{slug(key)}"
         closer = self.closer + key + self.closer_end
         until = Text(((closer,), *self.call_ends))
         body = self.builder.token(f"{name}-text", until, capture="argument value")
