@@ -11,7 +11,7 @@ from typing import Any
 import formats
 import pytest
 from engines import engines, with_lark
-from parsers import SOURCES
+from parsers import SOURCES, parser_from
 
 from autoparser_gen import pipeline, verify
 from autoparser_gen.analysis.as_json import triggers
@@ -554,7 +554,11 @@ def _nested(value: Any) -> str:
     return "".join(f"{start}<{key}>{_nested(inner)}{start}</{key}>" for key, inner in members)
 
 
-ITEMS = {"type": "array", "items": {"type": "string"}}
+STRING = {"type": "string"}
+ITEMS = {"type": "array", "items": STRING}
+POINT = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+TREE = {"type": "object", "properties": {"t": {"$ref": "#/properties/v/anyOf/1"}}}
+OTHER_TREE = {"type": "object", "properties": {"t": {"$ref": "#/properties/v/anyOf/2"}}}
 
 
 @pytest.mark.parametrize(
@@ -564,6 +568,16 @@ ITEMS = {"type": "array", "items": {"type": "string"}}
         ({"type": "array", "items": ITEMS}, [[["a"], []]]),
         ({"type": "array", "items": {"type": "object"}}, [[{"x": [1]}, {"y": {"z": ["a"]}}]]),
         ({"type": "object", "properties": {"item": {"type": "object"}}}, [{"item": {"x": [1]}}]),
+        ({"anyOf": [STRING, ITEMS]}, ["s", ["a"], [], ""]),
+        ({"anyOf": [STRING, POINT]}, ["s", {"x": 1}]),
+        ({"anyOf": [STRING, ITEMS, {"type": "object"}]}, ["s", ["a"], {"x": [1]}]),
+        ({"anyOf": [STRING, TREE, OTHER_TREE]}, ["s", {"t": {"u": 1}}]),
+        ({"type": "array", "items": {"anyOf": [STRING, ITEMS]}}, [["s", ["a"]]]),
+        ({"const": {"a": 1}}, [{"a": 1}]),
+        ({"enum": [{"a": [1, "b"]}, "x", 3]}, [{"a": [1, "b"]}, "x", 3]),
+        ({"anyOf": [STRING, {"const": {"a": 1}}]}, ["s", {"a": 1}]),
+        ({"type": "array", "items": {"type": "null"}}, [[None, None]]),
+        ({"type": "array", "items": {"anyOf": [{"type": "null"}, POINT]}}, [[None, {"x": 1}]]),
     ],
 )
 def test_nested_tags_as_the_chat_template_writes_values(
@@ -573,11 +587,33 @@ def test_nested_tags_as_the_chat_template_writes_values(
     tool = {"type": "function", "function": {"name": "f", "parameters": parameters}}
     analysis = formats.FORMATS["nested tags"]
     start = "]<]minimax[>["
+    module = parser_from(SOURCES["minimax_m3"])
     for engine, accepts in engines(lower(analysis, tools=[tool]), analysis).items():
         for value in values:
             call = f'{start}<invoke name="f">{_nested({"v": value})}{start}</invoke>'
             text = f"{start}<tool_call>\n{call}\n{start}</tool_call>"
             assert accepts(text), (engine, value)
+            [found] = module.parse(text, tools=[tool]).tool_calls
+            read = json.loads(found.arguments)["v"]
+            assert read == value or (value == [] and read == ""), value  # written alike
+
+
+def test_text_in_tags_of_one_name_is_one_token_in_all_tools() -> None:
+    parameters = {"type": "object", "properties": {"path": STRING}}
+    functions = ({"name": f"tool_{number}", "parameters": parameters} for number in range(3))
+    tools = [{"type": "function", "function": function} for function in functions]
+    grammar = lower(formats.FORMATS["nested tags"], tools=tools)
+    assert [rule.name for rule in grammar.rules if "path-text" in rule.name] == [
+        "argument-path-text"
+    ]
+
+
+def test_given_values_that_tags_would_change_are_named() -> None:
+    parameters = {"type": "object", "properties": {"v": {"enum": [{"a": "1"}, {"a": None}]}}}
+    tool = {"type": "function", "function": {"name": "f", "parameters": parameters}}
+    grammar = lower(formats.FORMATS["nested tags"], tools=[tool])
+    assert len(grammar.warnings) == 2
+    assert all("as JSON only, not in tags" in warning for warning in grammar.warnings)
 
 
 def test_reasoning_behind_content_as_history_shows_it() -> None:

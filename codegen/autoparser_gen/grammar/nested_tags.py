@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from autoparser_gen.errors import RequestError, shown
 from autoparser_gen.grammar.branch import Branch, simplified
 from autoparser_gen.grammar.definitions import Definitions
 from autoparser_gen.grammar.early import whole_texts
+from autoparser_gen.grammar.given_tags import GivenTags
 from autoparser_gen.grammar.ir import (
     EMPTY,
     Builder,
@@ -28,7 +30,7 @@ from autoparser_gen.grammar.ir import (
 )
 from autoparser_gen.grammar.markup import core
 from autoparser_gen.grammar.readable import TAG_KEY, require_readable, require_whole
-from autoparser_gen.grammar.schema import SchemaRules
+from autoparser_gen.grammar.schema import SchemaRules, slug
 from autoparser_gen.grammar.syntax import KEY_NAME_CHAR, NAME_CHAR, Syntax, gap, verbatim
 from autoparser_gen.grammar.unlike import unlike
 from autoparser_gen.grammar.until import SPACES
@@ -192,7 +194,7 @@ class NestedTags:
     ) -> list[Expr]:
         if any(_is_free(branch, rules, name) for branch in branches):
             rules.warn_beside_text(branches, name)
-            return [seq(self._opened(Lit(key)), self._free(key, branches, name))]
+            return [seq(self._opened(Lit(key)), self._free(key, branches, rules, name))]
         values = self._typed(Lit(key), branches, rules, name)
         return [seq(self._opened(Lit(key)), value) for value in values]
 
@@ -209,6 +211,9 @@ class NestedTags:
             elif branch.kind != "string":
                 scalars.append(self._data(branch, rules, inner))
         kinds = {kind for branch in branches for kind in branch.types} - {"string"}
+        if self._is_item(key) and _may_be_no_text(branches):
+            scalars.append(EMPTY)
+        found += self._given_tags(key, branches, name)
         self._require_whole(key, branches, kinds, name)
         strings = [branch.schema for branch in branches if branch.kind == "string"]
         texts = [self._constrained(key, schema, rules, name, kinds) for schema in strings]
@@ -221,6 +226,26 @@ class NestedTags:
         else:
             found += [seq(scalar, closed) for scalar in scalars]
         return found
+
+    def _given_tags(self, key: Expr, branches: list[Branch], name: str) -> list[Ref]:
+        """Given objects and lists in tags, each with the closing tag of the key."""
+        given = [v for branch in branches if branch.kind == "values" for v in branch.values]
+        only = {kind for branch in branches for kind in branch.types}
+        tags = GivenTags(self.marks, self.closer, self.closer_end, self.readable)
+        written = []
+        for value in (value for value in given if isinstance(value, (dict, list))):
+            inside = tags.inside(value)
+            if inside is None or (not inside and len(only) > 1):
+                json_text = shown(json.dumps(value, ensure_ascii=False), 200)
+                self.builder.warn(
+                    f"schema of {name}: the grammar permits {json_text} as JSON only, not in tags."
+                )
+            else:
+                written.append(Lit(inside))
+        if not written:
+            return []
+        body = seq(alt(*written), self.closer, key, self.closer_end)
+        return [self.builder.token(f"{name}-tags", body)]
 
     def _require_whole(self, key: Expr, branches: list[Branch], kinds: set[str], name: str) -> None:
         """Raise RequestError for a given text that a parser would end early, or take for elements."""
@@ -240,21 +265,42 @@ class NestedTags:
         closer = self.closer + (key.text + self.closer_end if isinstance(key, Lit) else "")
         return closer, ((closer,), *self.call_ends)
 
-    def _free(self, key: str, branches: list[Branch], name: str) -> Expr:
+    def _free(self, key: str, branches: list[Branch], rules: SchemaRules, name: str) -> Expr:
         """Any text up to the closing tag, or any value, and that tag.
 
         A parser looks for elements first where the schema allows for more than strings.
         """
-        words = self._text(key, name)
+        words = self._text(key)
         if all(branch.kind == "string" for branch in branches):
             return words
         begun = seq(self._first_char(), words)
         if any(branch.kind == "any" for branch in branches):
             return alt(begun, self._no_text(self._closed(Lit(key))))
-        return alt(begun, seq(opt(gap(self.builder)), self._closed(Lit(key))))
+        inner = alt(*self._beside_text(branches, rules, name), opt(gap(self.builder)))
+        given = self._given_tags(Lit(key), branches, name)
+        return alt(begun, seq(inner, self._closed(Lit(key))), *given)
 
-    def _text(self, key: str, name: str) -> Expr:
-        """Text up to the closing tag of a given key, and that tag."""
+    def _beside_text(self, branches: list[Branch], rules: SchemaRules, name: str) -> Iterator[Expr]:
+        """The elements of objects and lists that free text may stand instead of.
+
+        As JSON they may be any, so that they are any here too where a parser generator could not
+        tell two alternatives apart: of one type, or rules that may both be empty.
+        """
+        holders = {at: each for at, each in enumerate(branches, 1) if each.holds_values}
+        kinds = {branch.kind for branch in holders.values()}
+        named = [branch for branch in holders.values() if branch.pointer]
+        if len(kinds) == len(holders) and len(named) < 2:
+            for at, branch in holders.items():
+                yield self._container(branch, rules, f"{name}-{at}")
+            return
+        if "object" in kinds:
+            yield seq(self._named_element(), many(self._any_element()))
+        if "array" in kinds and self.marks.item_tag:
+            yield many(self._any_item(), 1)
+
+    def _text(self, key: str) -> Expr:
+        """Text up to the closing tag of a given key, and that tag: the same in all tools."""
+        name = f"argument-{slug(key)}"
         closer = self.closer + key + self.closer_end
         until = Text(((closer,), *self.call_ends))
         body = self.builder.token(f"{name}-text", until, capture="argument value")
@@ -323,6 +369,14 @@ class NestedTags:
                 f"{name}-item", self.argument(self.marks.item_tag, rules, items, f"{name}-item")
             )
         )
+
+
+def _may_be_no_text(branches: list[Branch]) -> bool:
+    """Whether a tag with nothing in it is null, and no object or list could be so empty."""
+    types = {kind for branch in branches for kind in branch.types}
+    empty = (branch.kind == "object" and not branch.schema.get("required") for branch in branches)
+    arrays = (branch.kind == "array" for branch in branches)
+    return "null" in types and "string" not in types and not any((*empty, *arrays))
 
 
 def _is_free(branch: Branch, rules: SchemaRules, name: str) -> bool:
