@@ -42,7 +42,7 @@ from autoparser_gen.grammar.readable import (
     require_readable,
     require_whole,
 )
-from autoparser_gen.grammar.words import contains, other_than, without
+from autoparser_gen.grammar.words import contains, is_empty, other_than, without
 
 JSON = LiteralSyntax()
 # Python's literals, and JSON's beside them.
@@ -130,7 +130,7 @@ def spelled(expr: Expr, special: Mapping[str, str], never: Sequence[tuple[str, s
             plain = CharClass(tuple(dict.fromkeys((*expr.ranges, *hidden))), negated=True)
         else:
             plain = CharClass(without(expr.ranges, hidden))
-        return alt(*([plain] if plain.ranges else []), *escaped)
+        return alt(*([] if is_empty(plain) else [plain]), *escaped)
     if isinstance(expr, Ref):
         return Ref(f"escaped-{expr.name}")
     raise TypeError(f"characters of a string cannot be {expr}")
