@@ -21,7 +21,7 @@ from autoparser_gen.request import Options
 FORMATS = ("qwen3_coder", "glm_4_6", "deepseek_v3_2", "minicpm5")
 TITLE = {"type": "string", "maxLength": 256}
 OR_NULL = {"anyOf": [{"type": "string", "maxLength": 60}, {"type": "null"}]}
-CASES = [
+CASES: list[tuple[dict[str, Any], list[Any]]] = [
     (TITLE, ["Crash if a < b", "<b>x</b> <i> </i> << 3", "a]<b", "<b>x</b> " * 15, "x" * 256]),
     ({"type": "string", "maxLength": 4}, ["a<b", "<b>", "a < ", "a]"]),
     ({"type": "string", "minLength": 1}, ["<", "<i>a</i> and <br> <<b"]),
