@@ -38,10 +38,10 @@ def tools_of(schema: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"type": "function", "function": {"name": "f", "parameters": parameters}}]
 
 
-def text_of(found: pipeline.Format, value: Any) -> str:
+def text_of(found: pipeline.Format, value: Any, prompt: str | None = None) -> str:
     turn = found.prober.turn(None, None, [("f", {"a": value})])
     assert turn is not None
-    prompt = found.analysis.generation_prompts.default
+    prompt = prompt or found.analysis.generation_prompts.default
     text = verify.grammar_text(turn, found.analysis, prompt)
     assert text is not None
     return text
@@ -65,6 +65,22 @@ def test_texts_that_hold_what_a_marker_begins_with(stem: str) -> None:
         for value in TOO_LONG if schema == TITLE else ():
             text = text_of(found, value)
             assert not any(accepts(text) for accepts in verdicts.values()), value
+
+
+def test_text_in_nested_tags() -> None:
+    found = pipeline.find_format(SOURCES["minimax_m3"], Options())
+    analysis = found.analysis
+    prompt = analysis.generation_prompts.no_thinking
+    tools = tools_of(TITLE)
+    grammar = lower(analysis, tools=tools, tool_choice="required", thinking=False)
+    verdicts = engines(grammar, analysis)
+    for value, permitted in (("see [1]", True), ("a]<]b", True), ("x]" * 130, False)):
+        text = text_of(found, value, prompt)
+        assert {name: accepts(text) for name, accepts in verdicts.items()} == dict.fromkeys(
+            verdicts, permitted
+        )
+        message = parser_of("minimax_m3").parse(text, tools=tools, strict=True, prompt=prompt)
+        assert json.loads(message.tool_calls[0].arguments) == {"a": value}
 
 
 def test_a_pattern_that_cannot_be_told_from_a_marker_is_named() -> None:
