@@ -12,9 +12,11 @@ So Python's `re`, which takes the first alternative that matches, takes the long
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import groupby
 
 from autoparser_gen.grammar.ir import EMPTY, Alt, CharClass, Expr, Rep, Seq, items_of
+from autoparser_gen.grammar.words import difference
 
 # The state that a text ends in, and the one that it begins in, to which nothing leads back.
 END = -1
@@ -218,6 +220,8 @@ def _choices(expr: Expr) -> tuple[Expr, ...]:
 
 
 def either_class(first: CharClass, second: CharClass) -> CharClass:
+    if any(low != high for low, high in (*first.ranges, *second.ranges)):
+        return _either_range(first, second)
     one = {low for low, _ in first.ranges}
     two = {low for low, _ in second.ranges}
     if first.negated and second.negated:
@@ -227,3 +231,10 @@ def either_class(first: CharClass, second: CharClass) -> CharClass:
     if second.negated:
         return char_class_of(two - one, negated=True)
     return char_class_of(one | two)
+
+
+def _either_range(first: CharClass, second: CharClass) -> CharClass:
+    if not (first.negated or second.negated):
+        return CharClass((*first.ranges, *difference(second, first).ranges))
+    not_first = replace(first, negated=not first.negated)
+    return replace(left := difference(not_first, second), negated=not left.negated)

@@ -33,6 +33,7 @@ from autoparser_gen.grammar.readable import TAG_KEY, require_readable, require_w
 from autoparser_gen.grammar.schema import SchemaRules, slug
 from autoparser_gen.grammar.syntax import KEY_NAME_CHAR, NAME_CHAR, Syntax, gap, verbatim
 from autoparser_gen.grammar.unlike import unlike
+from autoparser_gen.grammar.unmarked import unmarked, warn_of_lost
 from autoparser_gen.grammar.until import SPACES
 from autoparser_gen.grammar.words import spelled_out
 
@@ -336,8 +337,14 @@ class NestedTags:
         body = unlike(permitted, kinds, (opener,) if kinds else ())
         if body is None:
             return None
-        text = verbatim(body, self.closer)
         closer, stops = self._ends_of(key)
+        plain = None
+        if not kinds:
+            warn_of_lost(self.builder, name, body, stops)
+            plain = unmarked(self.builder, f"{name}-text", body, stops, closer)
+        if plain is not None:
+            return plain
+        text = verbatim(body, self.closer)
         return whole_texts(f"schema of {name}", text, stops, closer)
 
     def _container(self, branch: Branch, rules: SchemaRules, name: str) -> Expr:

@@ -50,6 +50,7 @@ from autoparser_gen.grammar.syntax import (
     verbatim,
 )
 from autoparser_gen.grammar.unlike import unlike
+from autoparser_gen.grammar.unmarked import begins, unmarked, warn_of_lost
 from autoparser_gen.grammar.value_ends import value_stops, value_suffixes
 from autoparser_gen.grammar.words import other_than
 
@@ -184,11 +185,16 @@ class MarkedValues:
                 rules.warn_beside_text(branches, name)
             yield seq(self._text(), self._closer(key, Kind.RAW))
             return
+        for body in bodies:
+            if body is not None and not self.marks.value_escapes:
+                warn_of_lost(self.builder, name, body, self.stops)
         given = self._given([text for each in branches for text in each.strings], key, name)
         data = [branch.without_strings() for branch in branches if branch.kind != "string"]
         data = [branch for branch in data if branch.kind != "values" or branch.values]
         kinds = {kind for branch in data for kind in branch.types}
-        others = [unlike(body, kinds) for body in bodies if body is not None]
+        others = [
+            text for body in bodies if body is not None for text in self._beside_data(body, kinds)
+        ]
         known = [*given, *(text for text in others if text is not None)]
         values = self._data(data, rules, name) if data else None
         if values is not None and not known:
@@ -199,6 +205,22 @@ class MarkedValues:
             # Apart, since a lexer reads the whitespace before both without knowing which it will be.
             before, text = self._around()[0], self._exact(key, alt(*known), name, before="")
             yield seq(before, alt(seq(values, self._closer(key, Kind.DATA)), text))
+
+    def _beside_data(self, body: Expr, kinds: set[str]) -> Iterator[Expr | None]:
+        """Texts that do not read as data of these types.
+
+        What begins like data holds nothing that begins a marker: its beginnings are written one by
+        one, each with all that may follow.
+        """
+        if not kinds:
+            yield body
+            return
+        known = unlike(body, kinds)
+        wrap = self.marks.optional_wrap
+        firsts = begins(self.stops if wrap is None else (*self.stops, (wrap[1],)))
+        never = [(first, first) for first in sorted(firsts)]
+        yield None if known is None else spelled(known, {}, never)
+        yield unlike(body, kinds, longest=0)
 
     def _given(self, texts: list[str], key: Expr, name: str) -> list[Expr]:
         """Given texts. Raises RequestError where a parser would not read all of one.
@@ -275,18 +297,12 @@ class MarkedValues:
     ) -> Expr:
         """Constrained text, or `data`: with the whitespace that is written around it, and its closer.
 
-        The closer is part of the token, since a lexer could not tell where such text ends. The
-        text itself does not hold the character that the closer begins with.
+        The closer is part of the token, since a lexer could not tell where such text ends.
         """
         marks = self.marks
         closer = core(marks.value_suffix)
         written, after = self._around()
-        first = (closer or core(marks.name_prefix))[0]
-        inner = self._escaped(body, first)
-        if marks.optional_wrap is not None:
-            opens, ends = marks.optional_wrap
-            inner = alt(inner, seq(opens, verbatim(body, ends), ends))
-        inner = whole_texts(f"schema of {name}", inner, self.stops, self._exact_closer(key))
+        inner = self._unended(key, body, name)
         whole = seq(written if before is None else before, inner, after)
         if data is not None:
             beside = seq(opt(self.space), data, opt(self.space))
@@ -295,6 +311,28 @@ class MarkedValues:
             holds_closer = bool(closer) and any(pieces(closer)[0] in text for text in literals)
             whole = alt(whole, beside) if holds_closer else alt(beside, whole)
         return self.builder.token(f"{name}-text", seq(whole, *self._closes(key)))
+
+    def _unended(self, key: Expr, body: Expr, name: str) -> Expr:
+        """Constrained text as it is written, without what a parser would take for its end."""
+        marks, closer = self.marks, self._exact_closer(key)
+        wrap = marks.optional_wrap
+        stops = self.stops if wrap is None else (*self.stops, (wrap[0],))
+        plain = None
+        if not marks.value_escapes:
+            plain = unmarked(self.builder, f"{name}-text", body, stops, closer)
+        inner = plain
+        if inner is None:
+            first = (core(marks.value_suffix) or core(marks.name_prefix))[0]
+            inner = self._escaped(body, first)
+        if wrap is not None:
+            opens, ends = wrap
+            wrapped = unmarked(self.builder, f"{name}-wrapped", body, (*self.stops, (ends,)), ends)
+            if wrapped is None or plain is None:
+                wrapped, plain = verbatim(body, ends), None
+            inner = alt(inner, seq(opens, wrapped, ends))
+        if plain is not None:
+            return inner
+        return whole_texts(f"schema of {name}", inner, self.stops, closer)
 
     def _closes(self, key: Expr) -> list[Expr]:
         """The pieces of the closer, which may repeat the key."""

@@ -43,7 +43,7 @@ from autoparser_gen.grammar.readable import (
     require_readable,
     require_whole,
 )
-from autoparser_gen.grammar.words import contains, other_than, without
+from autoparser_gen.grammar.words import contains, is_empty, other_than, without
 
 JSON = LiteralSyntax()
 # Python's literals, and JSON's beside them.
@@ -146,7 +146,7 @@ def spelled(
         else:
             plain = CharClass(without(expr.ranges, hidden))
         more = by_number(expr) if numbers else ()
-        return alt(*([plain] if plain.ranges else []), *escaped, *more)
+        return alt(*([] if is_empty(plain) else [plain]), *escaped, *more)
     if isinstance(expr, Ref):
         return Ref(f"escaped-{expr.name}")
     raise TypeError(f"characters of a string cannot be {expr}")

@@ -35,14 +35,16 @@ _NUMBER_WAYS: _Ways = {
     "number": [(chars("0-9"), "number"), (chars(".eE"), "fraction")],
     "fraction": [(chars("0-9eE+-"), "fraction")],
 }
-# What goes on like data for longer than that is left out.
 _LONGEST = 12
 
 
-def unlike(expr: Expr, kinds: Collection[str], openers: Collection[str] = ()) -> Expr | None:
+def unlike(
+    expr: Expr, kinds: Collection[str], openers: Collection[str] = (), longest: int = _LONGEST
+) -> Expr | None:
     """The texts of an expression that do not read as data of these types; None if there are none.
 
-    Data may begin with any of the `openers`, too.
+    Data may begin with any of the `openers`, too. What begins like data for longer than `longest`
+    is left out.
 
     Some that do not are left out too: those that begin with whitespace or a bracket, for one.
     """
@@ -62,12 +64,10 @@ def unlike(expr: Expr, kinds: Collection[str], openers: Collection[str] = ()) ->
             ways.setdefault(state, []).extend(steps)
     for state in whole - {"space"}:
         ways.setdefault(state, []).append((_BLANKS, "space"))
-    return _unlike(expr, "", ways, whole)
+    return _unlike(expr, "", ways, whole, longest)
 
 
-def _unlike(
-    expr: Expr, state: str, ways: _Ways, whole: Collection[str], depth: int = _LONGEST
-) -> Expr | None:
+def _unlike(expr: Expr, state: str, ways: _Ways, whole: Collection[str], depth: int) -> Expr | None:
     """As before of the rest of a text, what is before it having led to a state."""
     if state not in ways:
         return expr
