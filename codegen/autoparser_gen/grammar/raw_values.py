@@ -50,7 +50,7 @@ from autoparser_gen.grammar.syntax import (
     verbatim,
 )
 from autoparser_gen.grammar.unlike import unlike
-from autoparser_gen.grammar.unmarked import begins, unmarked, warn_of_lost
+from autoparser_gen.grammar.unmarked import first_characters, unmarked, warn_of_lost
 from autoparser_gen.grammar.value_ends import value_stops, value_suffixes
 from autoparser_gen.grammar.words import other_than
 
@@ -217,7 +217,7 @@ class MarkedValues:
             return
         known = unlike(body, kinds)
         wrap = self.marks.optional_wrap
-        firsts = begins(self.stops if wrap is None else (*self.stops, (wrap[1],)))
+        firsts = first_characters(self.stops if wrap is None else (*self.stops, (wrap[1],)))
         never = [(first, first) for first in sorted(firsts)]
         yield None if known is None else spelled(known, {}, never)
         yield unlike(body, kinds, longest=0)

@@ -57,17 +57,17 @@ def unmarked(
 def _is_known(expr: Expr, stops: Sequence[Stop]) -> bool:
     """Whether all that may begin a stop are characters of classes."""
     literals = (node.text for node in walk(expr) if isinstance(node, Lit))
-    return all(begins(stops).isdisjoint(text) for text in literals)
+    return all(first_characters(stops).isdisjoint(text) for text in literals)
 
 
-def begins(stops: Iterable[Stop]) -> set[str]:
+def first_characters(stops: Iterable[Stop]) -> set[str]:
     """The characters that stops begin with."""
     return {stop[0][0] for stop in stops if isinstance(stop[0], str)}
 
 
 def warn_of_lost(builder: Builder, name: str, expr: Expr, stops: Sequence[Stop]) -> None:
     """Warn of characters that the texts of an expression may not hold everywhere, though they could."""
-    firsts = begins(stops)
+    firsts = first_characters(stops)
     is_known = _is_known(expr, stops)
     for first in sorted(firsts):
         if any(contains(char, first) for char in _single(expr, is_known)):
@@ -111,7 +111,7 @@ class _Unmarked:
         return Rep(self.of(expr.item, None), expr.low, expr.high)
 
     def _may_begin(self, chars: CharClass) -> bool:
-        return any(contains(chars, first) for first in begins(self.automaton.stops))
+        return any(contains(chars, first) for first in first_characters(self.automaton.stops))
 
     def _repeated(self, chars: CharClass, low: int, high: int | None, closer: str | None) -> Expr:
         """So many characters of a class."""
