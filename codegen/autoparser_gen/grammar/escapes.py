@@ -11,7 +11,7 @@ from autoparser_gen.grammar.words import without
 _ALL = (("\0", "\U0010ffff"),)
 # Written as they are, or by a letter: \n.
 _NOT_BY_NUMBER = (("\b", "\n"), ("\f", "\r"), (" ", "~"), ("\ud800", "\udfff"))
-_HEX = CharClass((("0", "9"), ("a", "f"), ("A", "F")))
+_HEX_DIGIT = CharClass((("0", "9"), ("a", "f"), ("A", "F")))
 _ASTRAL = 0x10000
 _HIGH, _LOW = 0xD800, 0xDC00  # the first of either half of a surrogate pair
 _HALF = 0x400  # how many there are of each
@@ -82,14 +82,14 @@ def _numbers(first: int, last: int, places: int) -> Iterator[Expr]:
         yield from _behind(digit_end, 0, last % unit, places)
         digit_end -= 1
     if digit <= digit_end:
-        yield seq(_digits(digit, digit_end), *[_HEX] * (places - 1))
+        yield seq(_hex_digits(digit, digit_end), *[_HEX_DIGIT] * (places - 1))
 
 
 def _behind(digit: int, first: int, last: int, places: int) -> Iterator[Expr]:
-    return (seq(_digits(digit, digit), rest) for rest in _numbers(first, last, places - 1))
+    return (seq(_hex_digits(digit, digit), rest) for rest in _numbers(first, last, places - 1))
 
 
-def _digits(first: int, last: int) -> Expr:
+def _hex_digits(first: int, last: int) -> Expr:
     """A digit between two, in small letters or capital ones."""
     digits = "0123456789abcdef"[first : last + 1]
     if len(digits) == 1 and digits.isdecimal():
