@@ -12,7 +12,7 @@ from autoparser_gen.analysis.model import Arguments
 from autoparser_gen.grammar.markup import core
 from autoparser_gen.grammar.until import SPACES
 
-_WORDS = ("True", "False", "None")  # data to a parser, as JSON is
+_PYTHON_WORDS = ("True", "False", "None")  # data to a parser, as JSON is
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class GivenTags:
 
     def _is_text(self, value: str) -> bool:
         """Whether a parser reads all of a string, and not as data."""
-        if value != value.strip(SPACES) or value in _WORDS or value[:1] in ("{", "[", "("):
+        if value != value.strip(SPACES) or value in _PYTHON_WORDS or value[:1] in ("{", "[", "("):
             return False
         if core(self.marks.name_prefix) in value or (value + self.closer).find(self.closer) != len(
             value
