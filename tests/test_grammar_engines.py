@@ -7,6 +7,7 @@ written to docs/engines.md; `-k` with a format's name renews that format's row a
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -39,6 +40,7 @@ SAMPLES = int(os.environ.get("AUTOPARSER_SAMPLES", "1"))
 MUTANTS = 8  # of each text
 TRIES = 4  # for each output, since random text may find no end
 PROSE = "The keeper of lighthouse 3 wrote <b>notes</b> [all day]; and so on. "
+NO_CALL = "no call"
 LENGTHS = (4_000, 64_000)  # characters of an argument
 CASES = (
     itertools.product(SOURCES, TOOL_SETS)
@@ -212,16 +214,33 @@ def _fault(subject: Subject, text: str) -> Exception | None:
                 jsonschema.validate(arguments, subject.tool_set.schema(call.name))
     except (ValueError, KeyError, jsonschema.ValidationError) as error:
         return error
-    return None if message.tool_calls else ValueError("no call")
+    return None if message.tool_calls else ValueError(NO_CALL)
 
 
 def _is_at_old_key(text: str, fault: Exception | None) -> bool:
     """Whether the parser stopped at a key, in markup or in JSON, that it had read before."""
+    if str(fault) == NO_CALL:  # a call that no marker begins is text then, even with strict=True
+        return _repeats_key(text)
     before = text[: getattr(fault, "position", 0)]
     key, tag = before[before.rfind('"') :], before[before.rfind("<") :]
     again = bool(key) and re.search(re.escape(key) + r'"\s*:', before)
     in_tag = tag.startswith("<") and f"{tag}>" in before
     return "a new key" in str(fault) or bool(again) or in_tag
+
+
+def _repeats_key(text: str) -> bool:
+    """Whether an object has a key twice in the JSON that the first brace begins."""
+    repeats = False
+
+    def look(pairs: list[tuple[str, Any]]) -> None:
+        nonlocal repeats
+        repeats = repeats or len({key for key, _ in pairs}) < len(pairs)
+
+    start = text.find("{")
+    if start >= 0:
+        with contextlib.suppress(ValueError):
+            json.JSONDecoder(object_pairs_hook=look).raw_decode(text, start)
+    return repeats
 
 
 def _other_names_at_ends(subject: Subject) -> Callable[[str], bool]:
