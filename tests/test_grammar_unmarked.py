@@ -18,7 +18,7 @@ from autoparser_gen.grammar.matching import Matcher
 from autoparser_gen.grammar.unmarked import unmarked
 from autoparser_gen.request import Options
 
-FORMATS = ("qwen3_coder", "glm_4_6", "deepseek_v3_2", "minicpm5")
+FORMATS = ("qwen3_coder", "glm_4_6", "deepseek_v3_2", "minicpm5", "gemma_4")
 TITLE = {"type": "string", "maxLength": 256}
 OR_NULL = {"anyOf": [{"type": "string", "maxLength": 60}, {"type": "null"}]}
 CASES: list[tuple[dict[str, Any], list[Any]]] = [

@@ -43,6 +43,7 @@ from autoparser_gen.grammar.readable import (
     require_readable,
     require_whole,
 )
+from autoparser_gen.grammar.unmarked import unmarked, warn_of_lost
 from autoparser_gen.grammar.words import contains, is_empty, other_than, without
 
 JSON = LiteralSyntax()
@@ -290,6 +291,9 @@ class Syntax:
         quoted = []
         for quote in self.literals.quotes:
             stops = self._stops(quote)
+            if not self.literals.escapes:
+                quoted.append(seq(quote, self._unescaped(name, body, quote), quote))
+                continue
             text = self._spelled(body, quote, numbers=True)
             if not is_whole(text, stops, quote):
                 # Without these escapes there is less to tell apart.
@@ -297,6 +301,15 @@ class Syntax:
                 text = whole_texts(f"schema of {name}", text, stops, quote)
             quoted.append(seq(quote, text, quote))
         return self.builder.token(name, alt(*quoted))
+
+    def _unescaped(self, name: str, body: Expr, quote: str) -> Expr:
+        """The characters of a string that the first closing quote ends, whatever stands before it."""
+        stops = self._stops(quote)
+        warn_of_lost(self.builder, name, body, stops)
+        found = unmarked(self.builder, name, body, stops, quote)
+        if found is not None:
+            return found
+        return whole_texts(f"schema of {name}", verbatim(body, quote), stops, quote)
 
     def _without_stops(self, body: Expr) -> Expr:
         """An expression of characters, of which no class holds what a stop begins with."""
@@ -373,8 +386,6 @@ class Syntax:
 
         With `numbers` characters may be escaped by their number, where the syntax is JSON.
         """
-        if not self.literals.escapes:
-            return verbatim(body, quote)
         is_json = not self._is_python()
         letters = "\\\n\r\t\b\f" if is_json else "\\\n\r\t"
         special = {char: self._escaped(char, quote) for char in (quote, *letters)}
