@@ -110,3 +110,17 @@ def test_limits_hold_whatever_a_text_is_made_of(low: int, high: int | None) -> N
             assert is_whole
         else:
             assert not (permitted and "<" not in text)
+
+
+def test_a_text_between_quotes_that_nothing_escapes_holds_none() -> None:
+    """A warning says so: an apostrophe is not refused in silence."""
+    found = pipeline.find_format(SOURCES["lfm2_5"], Options())
+    grammar = lower(found.analysis, tools=tools_of(TITLE), tool_choice="required")
+    [warning] = grammar.warnings
+    assert '"\'" in its texts is not permitted everywhere' in warning
+    for engine, accepts in engines(grammar, found.analysis).items():
+        assert accepts(text_of(found, "what is up")), engine
+        assert not accepts(text_of(found, "what's up")), engine
+    for schema in ({"type": "string"}, {"type": "string", "pattern": "^[a-z]{2}$"}):
+        tools = tools_of(schema)
+        assert not lower(found.analysis, tools=tools, tool_choice="required").warnings

@@ -28,6 +28,7 @@ from autoparser_gen.grammar.readable import KEYWORD, SHORT_KEYWORD, require_read
 from autoparser_gen.grammar.request import Tool
 from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.syntax import NAME_CHAR, Syntax, verbatim
+from autoparser_gen.grammar.unmarked import warn_of_lost_quote
 
 _TOOL_NAME = Word(NAME_CHAR)
 # A parser wants a letter, a digit or an underscore first.
@@ -138,6 +139,8 @@ class PythonCallRules:
         body = None if rules is None else rules.string_body(branch.schema, name)
         if body is None:
             return self._any_string()
+        # Calls may go on behind any quote, and a lexer that has read one does not look further.
+        warn_of_lost_quote(self.builder, name, body, self.quote)
         quoted = verbatim(body, self.quote)
         quoted = whole_texts(f"schema of {name}", quoted, self._string_stops(), self.quote)
         return self.builder.token(f"{name}-text", seq(self.quote, quoted, self.quote))

@@ -67,14 +67,23 @@ def first_characters(stops: Iterable[Stop]) -> set[str]:
 
 def warn_of_lost(builder: Builder, name: str, expr: Expr, stops: Sequence[Stop]) -> None:
     """Warn of characters that the texts of an expression may not hold everywhere, though they could."""
-    firsts = first_characters(stops)
     is_known = _is_known(expr, stops)
-    for first in sorted(firsts):
+    for first in sorted(first_characters(stops)):
         if any(contains(char, first) for char in _single(expr, is_known)):
-            builder.warn(
-                f"schema of {name}: {first!r} in its texts is not permitted everywhere by the"
-                " grammar, since it begins a marker."
-            )
+            _warn_of(builder, name, first)
+
+
+def warn_of_lost_quote(builder: Builder, name: str, expr: Expr, quote: str) -> None:
+    """Warn where a text between quotes that nothing escapes could hold such a quote."""
+    if any(isinstance(node, CharClass) and contains(node, quote[0]) for node in walk(expr)):
+        _warn_of(builder, name, quote[0])
+
+
+def _warn_of(builder: Builder, name: str, first: str) -> None:
+    builder.warn(
+        f"schema of {name}: {first!r} in its texts is not permitted everywhere by the"
+        " grammar, since it begins a marker."
+    )
 
 
 def _single(expr: Expr, is_known: bool) -> Iterator[CharClass]:
