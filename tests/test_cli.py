@@ -588,3 +588,33 @@ def test_a_grammar_that_is_there_is_not_made_again(
     monkeypatch.setattr(pipeline, "lower", counted)
     assert run(HERMES, "-o", "x_parser.py").status == 0
     assert lowered == ["hermes_2_pro.jinja"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--tools", "tools.json"),
+        ("--tool-choice", "required"),
+        ("--no-parallel-tool-calls",),
+        ("--response-schema", "schema.json"),
+        ("--thinking", "off"),
+        ("--lazy",),
+    ],
+    ids=lambda words: words[0],
+)
+def test_options_for_grammars_without_a_grammar(
+    run: Runner, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """They are no silent part of a command that writes nothing they change."""
+    (tmp_path / "tools.json").write_text(json.dumps(TOOLS))
+    (tmp_path / "schema.json").write_text('{"type": "object"}')
+    for output in ("x.json", "x.response_template.json", "x_vllm.py"):
+        done = run(HERMES, "-o", output, *words)
+        assert (done.status, list(tmp_path.glob("x*"))) == (2, [])
+        assert f"{words[0]} changes only grammars: -o FILE.gbnf, or -o FILE.lark." in done.err
+    if words[0] not in ("--lazy", "--response-schema"):  # these change no structural tag
+        tools = () if words[0] == "--tools" else ("--tools", "tools.json")
+        assert run(HERMES, "-o", "x.structural_tag.json", *tools, *words).status == 0
+    else:
+        done = run(HERMES, "-o", "x.structural_tag.json", "--tools", "tools.json", *words)
+        assert (done.status, "changes only grammars" in done.err) == (2, True)

@@ -313,10 +313,10 @@ def _requests(source: Path, options: Options, given: dict[str, Any]) -> list[Req
         raise UsageError("nothing to do: name a file to write with -o, or look with --inspect.")
     if not request.is_folder(source):
         wanted = request.outputs_for_file(outputs, given["target"])
-        request.require_targets(wanted, options)
         requests = [request.Request(source, wanted, options)]
         others = [given[name] for name in ("tools", "response_schema") if given[name]]
         request.require_inputs_kept(others, requests)
+        request.require_targets(wanted, options)
         return requests
     if len(outputs) > 1 or given["target"]:
         raise UsageError(f"{source} is a folder: give one -o, the folder to write into.")

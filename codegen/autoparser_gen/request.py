@@ -20,6 +20,8 @@ from autoparser_gen.targets import TARGETS, Asked, Target
 
 CHAT_TEMPLATE_SUFFIXES = (".jinja", ".jinja2", ".j2")
 STANDARD_OUTPUT = Path("-")
+# What changes only grammars, of the options that narrow them to a request.
+_OF_GRAMMARS = ("--response-schema", "--lazy")
 
 
 @dataclass(frozen=True)
@@ -60,17 +62,24 @@ class Options:
         return option_words(
             {
                 **self.of_chat_template(),
-                **request_options(
-                    self.tools.name if self.tools else None,
-                    self.tool_choice,
-                    self.parallel,
-                    self.response_schema.name if self.response_schema else None,
-                    self.thinking,
-                    self.lazy,
-                ),
-                "--portable": self.portable,
-                "--special-tokens": self.special_tokens,
+                **self.of_request(),
+                **self.of_lark(),
             }
+        )
+
+    def of_lark(self) -> dict[str, str | bool | None]:
+        """The options that change Lark files alone."""
+        return {"--portable": self.portable, "--special-tokens": self.special_tokens}
+
+    def of_request(self) -> dict[str, str | bool | None]:
+        """The options that narrow grammars to a request."""
+        return request_options(
+            self.tools.name if self.tools else None,
+            self.tool_choice,
+            self.parallel,
+            self.response_schema.name if self.response_schema else None,
+            self.thinking,
+            self.lazy,
         )
 
     def request_files(self) -> list[str]:
@@ -165,13 +174,15 @@ def require_targets(outputs: Iterable[Output], options: Options) -> None:
         raise UsageError(
             "--with-grammar goes with a parser module, which will print grammars: -o FILE.py."
         )
-    lark = any(target.name == "lark" for target in targets)
-    for option, given in (
-        ("--portable", options.portable),
-        ("--special-tokens", options.special_tokens),
-    ):
-        if given and not lark:
+    names = {target.name for target in targets}
+    shaped = bool(names & {"lark", "gbnf"}) or any(target.prints for target in targets)
+    for option, given in options.of_lark().items():
+        if given and "lark" not in names:
             raise UsageError(f"{option} changes only grammars for Lark: -o FILE.lark.")
+    for option, given in options.of_request().items():
+        in_tag = "structural-tag" in names and option not in _OF_GRAMMARS
+        if given and not shaped and not in_tag:
+            raise UsageError(f"{option} changes only grammars: -o FILE.gbnf, or -o FILE.lark.")
 
 
 def require_inputs_kept(inputs: Iterable[Path], requests: Iterable[Request]) -> None:

@@ -70,16 +70,16 @@ def warn_of_lost(builder: Builder, name: str, expr: Expr, stops: Sequence[Stop])
     is_known = _is_known(expr, stops)
     for first in sorted(first_characters(stops)):
         if any(contains(char, first) for char in _single(expr, is_known)):
-            _warn_of(builder, name, first)
+            _warn_of_character(builder, name, first)
 
 
 def warn_of_lost_quote(builder: Builder, name: str, expr: Expr, quote: str) -> None:
     """Warn where a text between quotes that nothing escapes could hold such a quote."""
     if any(isinstance(node, CharClass) and contains(node, quote[0]) for node in walk(expr)):
-        _warn_of(builder, name, quote[0])
+        _warn_of_character(builder, name, quote[0])
 
 
-def _warn_of(builder: Builder, name: str, first: str) -> None:
+def _warn_of_character(builder: Builder, name: str, first: str) -> None:
     builder.warn(
         f"schema of {name}: {first!r} in its texts is not permitted everywhere by the"
         " grammar, since it begins a marker."
