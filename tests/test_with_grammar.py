@@ -170,6 +170,31 @@ def test_a_request_without_a_sound_grammar_is_an_error(tools: Any, choice: str) 
         module.gbnf(tools, choice)
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"tool_choice": {"type": "function", "function": {"name": "f"}}}, "its function's name"),
+        ({"tool_choice": None}, "without any it is auto"),
+        ({"parallel": None}, "give True or False"),
+        ({"thinking": "on"}, "give True or False, or None"),
+        (
+            {"response_schema": {"type": "json_schema", "json_schema": {"schema": {}}}},
+            "give the schema that is in it",
+        ),
+    ],
+    ids=str,
+)
+def test_a_field_of_an_api_s_request_is_not_taken_for_another(
+    given: dict[str, Any], said: str
+) -> None:
+    """An error says what goes in its place."""
+    module = _module("qwen3" if FULL else FAMILIES[0])[1]
+    tools = [{"type": "function", "function": {"name": "f"}}]
+    for function in (module.gbnf, module.lark):
+        with pytest.raises(module.GrammarError, match=said):
+            function(tools, **given)
+
+
 def test_without_the_flag_nothing_of_it_is_in_the_file() -> None:
     committed = (ROOT / "generated/qwen3/qwen3_parser.py").read_text()
     for word in ("gbnf", "GrammarError", "ANALYSIS", "emit/", "grammar/", "import warnings"):

@@ -55,6 +55,8 @@ _ANNOTATIONS = (
 _KNOWN = frozenset(
     (*_COMBINATIONS, *_ANNOTATIONS, *(word for words in CONSTRAINTS.values() for word in words))
 )
+# Types of OpenAI's response_format, which is not a schema but has one in it.
+_RESPONSE_FORMATS = ("json_schema", "json_object")
 _NULL_BRANCH = Branch("null", {})
 # The types that exclude each other; integers are numbers.
 _TYPES = tuple(kind for kind in CONSTRAINTS if kind != "integer")
@@ -194,9 +196,10 @@ class Alternatives:
         named = [types] if isinstance(types, str) else types
         for kind in named or ():
             if kind not in CONSTRAINTS:
+                hint = " It is one of OpenAI's response_format: give the schema that is in it."
                 raise RequestError(
                     f"schema of {name}: {kind!r} is no type of JSON Schema. Its types are"
-                    f" {', '.join(CONSTRAINTS)}."
+                    f" {', '.join(CONSTRAINTS)}.{hint if kind in _RESPONSE_FORMATS else ''}"
                 )
         found = [
             Branch(kind, constraints, loose=named is None and not constraints)

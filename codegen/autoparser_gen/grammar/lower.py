@@ -36,7 +36,7 @@ from autoparser_gen.grammar.markup import (
     single_markers,
 )
 from autoparser_gen.grammar.messages import Messages, message_stops
-from autoparser_gen.grammar.request import Tool, choose, read_tools
+from autoparser_gen.grammar.request import Tool, choose, read_tools, require_choices
 from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.share import share
 from autoparser_gen.grammar.syntax import Syntax, margin, whitespace_of
@@ -64,6 +64,7 @@ def lower(
     Raises RequestError where the tools, the schemas or the choices are at fault, and GrammarError
     where no sound grammar follows from the analysis.
     """
+    require_choices(tool_choice, parallel, thinking)
     if lazy and response_schema is not None:
         raise RequestError(
             "a lazy grammar begins at a tool call and has no content, so that the schema of the"

@@ -61,6 +61,25 @@ def read_tools(tools: Any) -> list[Tool]:
     return list(found.values())
 
 
+def require_choices(tool_choice: Any, parallel: Any, thinking: Any) -> None:
+    """Raise RequestError where one of them is not of its type, as a field of an API's request may be."""
+    if not isinstance(tool_choice, str):
+        raise RequestError(
+            f"the tool choice {shown(tool_choice, 200)} is no text: give auto, required, none, or a"
+            " tool's name. Of OpenAI's object that is its function's name; without any it is auto."
+        )
+    if not isinstance(parallel, bool):
+        raise RequestError(
+            f"parallel is {shown(parallel, 200)}: give True or False. A request that does not say"
+            " permits parallel calls: True."
+        )
+    if not (thinking is None or isinstance(thinking, bool)):
+        raise RequestError(
+            f"thinking is {shown(thinking, 200)}: give True or False, or None for the chat template's"
+            " default."
+        )
+
+
 def choose(tools: list[Tool] | None, tool_choice: str) -> list[Tool] | None:
     """The tools that the choice leaves. Raises RequestError where it names none of them."""
     if tool_choice in ("auto", "required"):
