@@ -112,6 +112,45 @@ def test_limits_hold_whatever_a_text_is_made_of(low: int, high: int | None) -> N
             assert not (permitted and "<" not in text)
 
 
+# Those whose lists are JSON, or Python, in which a parser looks for markers.
+RAW = ("qwen3_coder", "deepseek_v3_2", "minicpm5")
+HARD = 'a < b, "<i>" \\ <\n\u00e9<'
+
+
+@pytest.mark.parametrize("stem", RAW)
+def test_strings_in_lists_and_objects(stem: str) -> None:
+    """Escapes in them are no part of a marker, and count as the character that they stand for."""
+    found = pipeline.find_format(SOURCES[stem], Options())
+    prompt = found.analysis.generation_prompts.default
+    closer = found.analysis.tools.arguments.value_suffix.strip()
+    for item in ({"minLength": 1}, {"maxLength": 60}, {"pattern": "^[a-z]?[^|]+$"}):
+        inner = {"type": "string", **item}
+        schemas = {"type": "array", "items": inner}, {"type": "object", "properties": {"k": inner}}
+        for schema, value in zip(schemas, ([HARD, "<b>"], {"k": HARD}), strict=True):
+            tools = tools_of(schema)
+            grammar = lower(found.analysis, tools=tools, tool_choice="required")
+            assert not grammar.warnings
+            assert len(gbnf.emit(found.analysis, grammar, [])) < 16_000
+            text = text_of(found, value)
+            for engine, accepts in engines(grammar, found.analysis).items():
+                assert accepts(text), (engine, item)
+                assert not accepts(text.replace("a <", f"a {closer}")), engine
+                if "maxLength" in item:
+                    assert not accepts(text.replace("a <", "a <" + "x" * 60)), engine
+            message = parser_of(stem).parse(text, tools=tools, strict=True, prompt=prompt)
+            assert json.loads(message.tool_calls[0].arguments) == {"a": value}
+
+
+def test_strings_in_content_beside_calls() -> None:
+    found = pipeline.find_format(SOURCES["qwen3"], Options())
+    schema = {"type": "object", "properties": {"k": {"type": "string", "maxLength": 60}}}
+    grammar = lower(found.analysis, tools=tools_of(TITLE), response_schema=schema)
+    for engine, accepts in engines(grammar, found.analysis).items():
+        assert accepts(json.dumps({"k": HARD}, ensure_ascii=False)), engine
+        assert accepts('{"k": "\\u00e9"}'), engine
+        assert not accepts('{"k": "a <tool_call> b"}'), engine
+
+
 def test_a_text_between_quotes_that_nothing_escapes_holds_none() -> None:
     """A warning says so: an apostrophe is not refused in silence."""
     found = pipeline.find_format(SOURCES["lfm2_5"], Options())

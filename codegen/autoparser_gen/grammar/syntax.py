@@ -43,7 +43,7 @@ from autoparser_gen.grammar.readable import (
     require_readable,
     require_whole,
 )
-from autoparser_gen.grammar.unmarked import unmarked, warn_of_lost
+from autoparser_gen.grammar.unmarked import is_apart, unmarked, warn_of_lost
 from autoparser_gen.grammar.words import contains, is_empty, other_than, without
 
 JSON = LiteralSyntax()
@@ -287,20 +287,34 @@ class Syntax:
 
     def string_of(self, name: str, body: Expr) -> Expr:
         """A string whose characters, before quoting and escaping, are those of `body`."""
-        body = self._without_stops(body)
+        quotes = self.literals.quotes
         quoted = []
-        for quote in self.literals.quotes:
-            stops = self._stops(quote)
-            if not self.literals.escapes:
-                quoted.append(seq(quote, self._unescaped(name, body, quote), quote))
-                continue
-            text = self._spelled(body, quote, numbers=True)
-            if not is_whole(text, stops, quote):
-                # Without these escapes there is less to tell apart.
-                text = self._spelled(body, quote)
-                text = whole_texts(f"schema of {name}", text, stops, quote)
-            quoted.append(seq(quote, text, quote))
+        for number, quote in enumerate(quotes):
+            rule = f"{name}-{number + 1}" if len(quotes) > 1 else name
+            write = self._escaped_text if self.literals.escapes else self._unescaped
+            quoted.append(seq(quote, write(rule, body, quote), quote))
         return self.builder.token(name, alt(*quoted))
+
+    def _escaped_text(self, name: str, body: Expr, quote: str) -> Expr:
+        """The characters of a string as they are escaped, without what a parser would end it at."""
+        stops = self._stops(quote)
+        plain = self._without_stops(body)
+        text = self._spelled(plain, quote, numbers=True)
+        if not is_whole(text, stops, quote):
+            # Without these escapes there is less to tell apart.
+            text = self._spelled(plain, quote)
+            text = whole_texts(f"schema of {name}", text, stops, quote)
+        warn_of_lost(self.builder, name, body, stops)
+        # What stands in place of a character must begin no stop, and be in the middle of none.
+        if plain == body or not all(is_apart(stop[0]) for stop in stops):
+            return text
+        apart = Builder()
+        found = unmarked(apart, name, body, stops, quote)
+        if found is None:
+            return text
+        for rule in apart.rules.values():
+            self.builder.token(f"escaped-{rule.name}", self._spelled(rule.body, quote))
+        return alt(text, self._spelled(found, quote))
 
     def _unescaped(self, name: str, body: Expr, quote: str) -> Expr:
         """The characters of a string that the first closing quote ends, whatever stands before it."""

@@ -21,6 +21,7 @@ from autoparser_gen.grammar.ir import (
     CharClass,
     Expr,
     Lit,
+    Piece,
     Rep,
     Seq,
     Stop,
@@ -58,6 +59,14 @@ def _is_known(expr: Expr, stops: Sequence[Stop]) -> bool:
     """Whether all that may begin a stop are characters of classes."""
     literals = (node.text for node in walk(expr) if isinstance(node, Lit))
     return all(first_characters(stops).isdisjoint(text) for text in literals)
+
+
+def is_apart(piece: Piece) -> bool:
+    """Whether escapes change nothing of a text that a stop may begin with, before or in it."""
+    if not isinstance(piece, str):
+        return False
+    begin = piece[:_KNOWN_BY]
+    return begin.isprintable() and not begin[:1].isalnum() and set(begin).isdisjoint("\\\"'")
 
 
 def first_characters(stops: Iterable[Stop]) -> set[str]:
