@@ -487,7 +487,8 @@ def test_lists_in_markup_as_python_writes_them(in_python: bool) -> None:
             text = f"[{quote}</parameter> </function></tool_call>{quote}]"
             assert not accepts(response("words", text)), engine
         assert accepts(response("short", '["a>"]')), engine
-        assert not accepts(response("short", '["</"]')), engine
+        assert accepts(response("short", '["</"]')), engine
+        assert not accepts(response("short", '["</par"]')), engine
         assert not accepts(response("items", "['its']")), engine
         assert accepts(response("sure", "True")), engine
         assert accepts(response("sure", "true")), engine
