@@ -324,3 +324,22 @@ def test_special_tokens_beside_a_raw_value(
         text = verify.grammar_text(turn, analysis, by_option[thinking])
         assert text
         assert engine.accepts(text), value
+
+
+@pytest.mark.parametrize("name", ["JSON_IN_TAGS", "RAW_VALUES"])
+def test_an_argument_less_changes_only_lines_that_name_it(name: str) -> None:
+    """Of many optional arguments, in both kinds of files: no rule is counted."""
+    analysis = getattr(formats, name)
+    keys = [*"abcdefgh", "gone", *"ijkl"]
+
+    def lines(keys: list[str], emit: Any) -> set[str]:
+        schema = {"type": "object", "properties": {key: {"type": "string"} for key in keys}}
+        tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+        return set(emit(analysis, lower(analysis, tools=[tool]), []).splitlines())
+
+    for emit in (gbnf.emit, lark_printer.emit):
+        before = lines(keys, emit)
+        after = lines([key for key in keys if key != "gone"], emit)
+        assert [line for line in before - after if "gone" not in line] == []
+        whole, *rest = sorted(after - before, key=len, reverse=True)
+        assert len(rest) <= 1, (whole, rest)

@@ -121,11 +121,22 @@ class _Arranger:
             rest: Expr = seq(self.comma, members[at].expr, rests[0])
             may_end = may_end and not members[at].required
             if not members[at].required:
-                rest = self._rule(at, [rest, _not_empty(rests[0])], may_end, extra=False)
+                # Named after a member, not counted: one argument more changes few lines of a review.
+                name = f"{members[at].expr.name}-or-later"
+                choices = [rest, _not_empty(rests[0])]
+                rest = self._rule(at, choices, may_end, extra=False, name=name)
             rests.insert(0, rest)
         return rests
 
-    def _rule(self, key: object, choices: list[Expr], may_end: bool, *, extra: bool = True) -> Expr:
+    def _rule(
+        self,
+        key: object,
+        choices: list[Expr],
+        may_end: bool,
+        *,
+        extra: bool = True,
+        name: str | None = None,
+    ) -> Expr:
         """A rule that is never empty, since engines handle those badly; optional where it may be."""
         if may_end and extra and self.extra is not None:
             choices.append(many(seq(self.comma, self.extra), 1))
@@ -135,7 +146,7 @@ class _Arranger:
         if len(choices) == 1 and self._is_one_member(choices[0]):
             return opt(choices[0]) if may_end else choices[0]
         if key not in self.known:
-            self.known[key] = self.builder.rule(self.name, alt(*choices))
+            self.known[key] = self.builder.rule(name or self.name, alt(*choices))
         return opt(self.known[key]) if may_end else self.known[key]
 
     def _is_one_member(self, choice: Expr) -> bool:
