@@ -72,7 +72,8 @@ class Subject:
     def text(self, call: Call) -> str | None:
         """What a model would write to make a call; None where the chat template does not show it."""
         turn = self.found.prober.turn(None, self.reasoning, [call])
-        return verify.grammar_text(turn, self.found.analysis, self.prompt) if turn else None
+        text = turn and verify.grammar_text(turn, self.found.analysis, self.prompt)
+        return verify.with_types(text, call, self.found.analysis) if text else None
 
     def texts(self, calls: tuple[Call, ...]) -> list[str]:
         return [text for call in calls if (text := self.text(call)) is not None]
