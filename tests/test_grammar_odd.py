@@ -9,7 +9,7 @@ import pytest
 from engines import engines
 from literal_formats import CHAT_TEMPLATES, calls
 from literal_formats import chat as python_chat
-from odd_templates import CONTENT, JSON_CALL, TEMPLATES, chat
+from odd_templates import CONTENT, JSON_CALL, REASONING, TEMPLATES, chat
 from odd_templates import calls as json_calls
 
 from autoparser_gen import verify
@@ -114,3 +114,16 @@ def test_engines_agree_on_whitespace_beside_text_without_escapes(name: str) -> N
     analysis = analyze(prober_of(LOSING_TYPES[name]))
     texts = ['[f(text="a",  count=2)]', '[f(count=2\t,\n\n\ntext="a")]']
     assert not refusals(analysis, texts, tools=TOOLS)
+
+
+def test_history_may_have_other_whitespace_in_front_of_what_the_prompt_opens() -> None:
+    printed = "~" + REASONING + CONTENT + json_calls("<c>" + JSON_CALL + "</c>")
+    prober = prober_of(chat(printed, prompt="<r>~"))
+    analysis = analyze(prober)
+    turn = prober.turn(None, "So.", [("f", {})])
+    prompt = analysis.generation_prompts.default
+    assert turn is not None
+    assert turn.after(prompt) is None
+    text = verify.grammar_text(turn, analysis, prompt)
+    assert text == f"So.\n</r>\n<c>{CALL}</c>"
+    assert not refusals(analysis, [text], tool_choice="required")

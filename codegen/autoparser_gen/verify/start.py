@@ -79,6 +79,8 @@ def _behind(turn: Turn, analysis: Analysis, prompt: str) -> str | None:
     prefill = prompt.removeprefix(analysis.assistant_header)
     if not prefill.strip():
         return turn.text.lstrip()
+    if turn.text.lstrip().startswith(prefill.lstrip()):  # with other whitespace behind the header
+        return turn.text.lstrip()[len(prefill.lstrip()) :]
     state = prompt_state(analysis, prefill)
     if analysis.headers is not None or not end or not state:
         return None
