@@ -25,7 +25,7 @@ from engines.tool_sets import TOOL_SETS, Call, ToolSet
 from parsers import SOURCES, parser_of
 
 from autoparser_gen import pipeline, verify
-from autoparser_gen.analysis.model import ToolMode, ValueSyntax
+from autoparser_gen.analysis.model import LiteralSyntax, ToolMode, ValueSyntax
 from autoparser_gen.emit import gbnf
 from autoparser_gen.emit import lark as lark_printer
 from autoparser_gen.grammar.ir import ResponseGrammar
@@ -72,7 +72,8 @@ class Subject:
     def text(self, call: Call) -> str | None:
         """What a model would write to make a call; None where the chat template does not show it."""
         turn = self.found.prober.turn(None, self.reasoning, [call])
-        return verify.grammar_text(turn, self.found.analysis, self.prompt) if turn else None
+        text = turn and verify.grammar_text(turn, self.found.analysis, self.prompt)
+        return verify.with_types(text, call, self.found.analysis) if text else None
 
     def texts(self, calls: tuple[Call, ...]) -> list[str]:
         return [text for call in calls if (text := self.text(call)) is not None]
@@ -187,6 +188,10 @@ def test_long_values(subject: Subject) -> None:
 def test_sampled(subject: Subject) -> None:
     """Sampled outputs are read as calls that the tools permit."""
     faults = {text: _fault(subject, text) for text in _samples(subject)}
+    if (subject.found.analysis.tools.arguments.literals or LiteralSyntax()).escapes is False:
+        # Nor can it say that a string holds no end of the turn, behind which a parser reads no call.
+        end = subject.found.analysis.end_of_turn.strip() or "\0"
+        faults = {text: fault for text, fault in faults.items() if not fault or end not in text}
     if subject.tool_set.has_open_names:
         # No grammar that is open to any name can say that each is another, or stands at both ends.
         ends_wrong = _other_names_at_ends(subject)

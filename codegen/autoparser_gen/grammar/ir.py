@@ -224,9 +224,13 @@ def _expr(item: Expr | str) -> Expr:
 class Builder:
     """Collects rules by name while a grammar is lowered; order is decided at the end."""
 
-    def __init__(self, whitespace: Expr | None = None) -> None:
-        """Start without rules; `whitespace` stands between tokens if it is not the usual one."""
+    def __init__(self, whitespace: Expr | None = None, margin: int = 8) -> None:
+        """Start without rules; `whitespace` stands between tokens if it is not the usual one.
+
+        `margin` is how many characters of whitespace may stand between the parts of a response.
+        """
         self.whitespace = whitespace
+        self.margin = margin
         self.rules: dict[str, Rule] = {}
         self.warnings: list[str] = []
         self._numbers: dict[str, int] = {}  # by name: all numbers below are taken

@@ -39,7 +39,7 @@ from autoparser_gen.grammar.messages import Messages, message_stops
 from autoparser_gen.grammar.request import Tool, choose, read_tools, require_choices
 from autoparser_gen.grammar.schema import SchemaRules
 from autoparser_gen.grammar.share import share
-from autoparser_gen.grammar.syntax import Syntax, margin, whitespace_of
+from autoparser_gen.grammar.syntax import Syntax, margin, margin_length, whitespace_of
 
 RESPONSE = "response"
 
@@ -70,7 +70,7 @@ def lower(
             "a lazy grammar begins at a tool call and has no content, so that the schema of the"
             " response changes nothing. Leave the schema out, or ask for a grammar that is not lazy."
         )
-    builder = Builder(whitespace_of(analysis))
+    builder = Builder(whitespace_of(analysis), margin_length(analysis))
     chosen = choose(None if tools is None else read_tools(tools), tool_choice)
     response = _Response(builder, analysis, chosen, parallel, response_schema)
     if chosen and not response.renders_calls:
@@ -160,15 +160,20 @@ class _Response:
         return "there is no tool that could be called. Give tools that the tool choice permits"
 
     def _required_calls(self) -> Expr:
-        """Calls, behind content's empty block where history shows one."""
-        opener = core(self.analysis.content.start)
-        joints = (
-            self.analysis.joints.get(f"{part}_to_call", "") for part in ("prompt", "reasoning")
-        )
-        if not self._wrapped() or not any(opener in joint for joint in joints):
-            return self.calls()
-        space = opt(margin(self.builder))
-        return seq(opt(seq(self._block(space), space)), self.calls())
+        """Calls, behind content's empty markers where history shows them."""
+        wrapper, space = self.analysis.content, opt(margin(self.builder))
+        if self._wrapped() and self._is_before_call(wrapper.start):
+            return seq(opt(seq(self._block(space), space)), self.calls())
+        if self._is_before_call(wrapper.beside_call_start):
+            behind = EMPTY if self.bare else space
+            return seq(opt(seq(self._aside(EMPTY), behind)), self.calls())
+        return self.calls()
+
+    def _is_before_call(self, opener: str) -> bool:
+        """Whether history shows a marker of content before a call that has none beside it."""
+        parts = ("prompt", "reasoning")
+        joints = (self.analysis.joints.get(f"{part}_to_call", "") for part in parts)
+        return bool(core(opener)) and any(core(opener) in joint for joint in joints)
 
     # ---- parts ----
 
@@ -184,7 +189,7 @@ class _Response:
         lexer that takes the longest token could not tell which of both it is reading.
         """
         # A call without a marker begins a line, and a carriage return ends none.
-        bare = Rep(chars(" \t\n"), 1, 8)
+        bare = Rep(chars(" \t\n"), 1, self.builder.margin)
         space = opt(self.builder.token("margin", bare) if self.bare else margin(self.builder))
         reasoning = self._reasoning(state, takes_space=False)
         behind = EMPTY if self._closed_by_next_line() and state != "closed" else space
@@ -238,6 +243,11 @@ class _Response:
             bare = self._bare_content()
             if calls is None:
                 return opt(bare)
+            opener = core(self.analysis.content.beside_call_start)
+            if opener and self.call_rules.tools is not None:
+                self.builder.warn(
+                    f"a call behind {opener!r} is content for the grammar, which binds it to no schema."
+                )
             # A line end before calls belongs to the content's token.
             beside = "\n" in self.analysis.joints.get("content_to_call", "")
             return opt(alt(seq(bare, opt(calls)) if beside else bare, calls))
@@ -255,7 +265,7 @@ class _Response:
             return content
         if not self.analysis.content.beside_call_start:
             return seq(content, opt(calls))
-        return seq(content, opt(alt(calls, seq(self._aside(), opt(margin(self.builder)), calls))))
+        return seq(content, opt(alt(calls, self._aside_and(calls))))
 
     def _wrapped_content_and_calls(self) -> Expr:
         """Content between its markers, calls, or both."""
@@ -266,7 +276,7 @@ class _Response:
             return block
         choices: list[Expr] = [block]
         if self.analysis.content.beside_call_start:
-            choices.append(seq(self._aside(), opt(margin(self.builder)), calls))
+            choices.append(self._aside_and(calls))
         return alt(*choices, calls)
 
     def _behind_block(self, calls: Ref | None) -> Expr:
@@ -278,12 +288,16 @@ class _Response:
             return space if calls is None else seq(space, opt(calls))
         return EMPTY if calls is None else opt(seq(space, calls))
 
-    def _aside(self) -> Ref:
-        """Content with the markers that it has only beside a call."""
+    def _aside_and(self, calls: Ref) -> Expr:
+        """Content with the markers that it has only beside a call, and calls."""
+        body = text(core(self.analysis.content.beside_call_end), *self._content_stops())
+        inner = self.builder.token("aside-text", body, capture="content")
+        return seq(self._aside(inner), opt(margin(self.builder)), calls)
+
+    def _aside(self, inner: Expr) -> Ref:
+        """The markers that content has only beside a call, with what is between them."""
         wrapper = self.analysis.content
         opens = marker_token(self.builder, "aside-open", wrapper.beside_call_start)
-        body = text(core(wrapper.beside_call_end), *self._content_stops())
-        inner = self.builder.token("aside-text", body, capture="content")
         closes = marker_token(self.builder, "aside-close", wrapper.beside_call_end)
         return self.builder.rule("aside", seq(opens, inner, closes))
 

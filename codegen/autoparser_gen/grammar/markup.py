@@ -7,7 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from autoparser_gen.analysis.model import CALL_NUMBER, SAME_KEY, SAME_NAME, Analysis, Tools
+from autoparser_gen.analysis.model import (
+    CALL_NUMBER,
+    SAME_KEY,
+    SAME_NAME,
+    Analysis,
+    ToolMode,
+    Tools,
+)
 from autoparser_gen.grammar.ir import Builder, Expr, opt, seq
 
 _PLACEHOLDER = re.compile("(" + "|".join(map(re.escape, (SAME_NAME, SAME_KEY, CALL_NUMBER))) + ")")
@@ -75,6 +82,14 @@ def is_named_tag(tools: Tools) -> bool:
     """Whether a call begins with nothing but a bracket before its name, which text may hold too."""
     opener = tools.format.per_call_start + tools.function.name_prefix
     return len(core(opener)) == 1 and SAME_NAME in tools.function.close
+
+
+def loses_types(analysis: Analysis) -> bool:
+    """Whether history writes Python calls with no string between quotes, or text without escapes."""
+    literals, mode = analysis.tools.arguments.literals, analysis.tools.format.mode
+    if mode is not ToolMode.PYTHON_CALLS or literals is None:
+        return False
+    return literals.bare_strings or not literals.escapes
 
 
 def core(text: str) -> str:

@@ -36,6 +36,7 @@ from autoparser_gen.grammar.ir import (
     seq,
     walk,
 )
+from autoparser_gen.grammar.markup import loses_types
 from autoparser_gen.grammar.readable import (
     UNQUOTED_KEY,
     end_inside,
@@ -53,8 +54,6 @@ PYTHON = LiteralSyntax(quotes=("'", '"'), python_words=True)
 # Like llama.cpp's `space` rule: unlimited whitespace invites models to loop on it.
 WHITESPACE = alt(" ", seq(Rep(Lit("\n"), 1, 2), Rep(chars(" \t"), 0, 64)))
 _IS_WHITESPACE = re.compile(r" |\n{1,2}[ \t]{0,64}")  # the same, for what is written
-# Between the parts of a response: what chat templates write there, and a little more.
-MARGIN = Rep(chars(" \t\r\n"), 1, 8)
 # Beside raw values: there a parser skips any, and what it skips must not become part of a value.
 GAP = many(chars(" \t\r\n"), 1)
 
@@ -91,6 +90,8 @@ _BARE_KEY_CHAR = chars("\x00- :,{}[]()<>\"'", negated=True)
 
 def whitespace_of(analysis: Analysis) -> Expr | None:
     """Whitespace between tokens that takes what the chat template writes; None if that is usual."""
+    if loses_types(analysis):
+        return GAP  # a parser finds the end of a string by what follows any whitespace
     tools = analysis.tools
     written = [
         *analysis.joints.values(),
@@ -105,6 +106,15 @@ def whitespace_of(analysis: Analysis) -> Expr | None:
     return Rep(chars(" \t\r\n"), 1, max(8, *unusual)) if unusual else None
 
 
+def margin_length(analysis: Analysis) -> int:
+    """How many characters of whitespace may stand between the parts of a response.
+
+    As many as the chat template writes; mostly that is less than 8.
+    """
+    texts = (*analysis.joints.values(), analysis.reasoning.end)
+    return max(8, *(len(run) for text in texts for run in re.findall(r"[ \t\r\n]+", text)), 0)
+
+
 def whitespace(builder: Builder) -> Ref:
     """Whitespace between tokens, not empty."""
     return builder.token("ws", builder.whitespace or WHITESPACE)
@@ -112,7 +122,7 @@ def whitespace(builder: Builder) -> Ref:
 
 def margin(builder: Builder) -> Ref:
     """Whitespace between the parts of a response, not empty."""
-    return builder.token("margin", MARGIN)
+    return builder.token("margin", Rep(chars(" \t\r\n"), 1, builder.margin))
 
 
 def gap(builder: Builder) -> Ref:

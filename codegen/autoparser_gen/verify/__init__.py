@@ -6,7 +6,7 @@ from autoparser_gen.verify.cases import prompt_before, why_unlike_output
 from autoparser_gen.verify.check import Report, verify
 from autoparser_gen.verify.examples import verify_examples
 from autoparser_gen.verify.grammars import check_grammar
-from autoparser_gen.verify.start import grammar_text
+from autoparser_gen.verify.start import grammar_text, with_types
 from autoparser_gen.verify.subject import Subject, import_text
 
 __all__ = [
@@ -19,4 +19,5 @@ __all__ = [
     "verify",
     "verify_examples",
     "why_unlike_output",
+    "with_types",
 ]

@@ -273,7 +273,7 @@ class Verifier:
                 _require_cover(spans, text)
 
     def _check_grammar(self, case: Case) -> None:
-        text = self._start.text(case.turn, self._analysis)
+        text = self._start.text(case.turn, self._analysis, case.message.calls)
         quotes = case.message.quotes or holds_closers(case.message, self._analysis)
         if text is None or quotes or calls_behind_section(case, text, self._analysis):
             return

@@ -53,8 +53,8 @@ def verify_examples(
 def _start(analysis: Analysis, asked: Asked) -> Start:
     prompts = analysis.generation_prompts
     by_option = {None: prompts.default, True: prompts.thinking, False: prompts.no_thinking}
-    words = [trigger["value"] for trigger in triggers(analysis)] if asked.lazy else []
-    return Start(by_option[asked.thinking], *words)
+    words = (trigger["value"] for trigger in triggers(analysis) if asked.lazy)
+    return Start(by_option[asked.thinking], next(words, ""), typed=asked.tools is not None)
 
 
 def _reasoning(prober: Prober, analysis: Analysis, start: Start) -> str | None:
