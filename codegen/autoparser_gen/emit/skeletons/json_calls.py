@@ -17,9 +17,12 @@ from autoparser_gen.emit.skeletons.regions import (
     _PLAIN_NAME,
     _SPACE,
     Decoder,
+    _literal,
+    _loop,
     _Quiet,
     _ReadPiece,
     _Row,
+    _spaced,
     _WholeCall,
 )
 from autoparser_gen.emit.skeletons.runtime import Parser, _past_space
@@ -63,30 +66,26 @@ _LONGEST_KEY = max(map(len, _USUAL_KEYS), default=0)
 
 
 def _tokens(tokens: Iterable[str], behind: _Quiet) -> _Quiet:
-    """Tokens with whitespace before each of them as it may be, and what may come behind them."""
+    """Tokens, with whitespace before each of them as it may be, and what may come behind them."""
     for token in reversed([*tokens]):
-        for char in reversed(token):
-            behind = {char: behind}
-        behind.update(dict.fromkeys(_SPACE, behind))
+        behind = _spaced(_literal(token, behind))
     return behind
 
 
 # What may be there, of most calls, while no more is known than before.
-_IN_STRING: _Quiet = {}
-_IN_STRING.update(dict.fromkeys(_PLAIN_NAME, _IN_STRING))
-_IN_SPACE: _Quiet = {}
-_IN_SPACE.update(dict.fromkeys(_SPACE, _IN_SPACE))
-_TO_NAME = _tokens(["{", '"'] if NAME_IS_KEY else ["{", f'"{NAME_FIELD}"', ":", '"'], _IN_STRING)
+_IN_STRING, _IN_SPACE = _loop(_PLAIN_NAME), _loop(_SPACE)
+_IN_CALL = _tokens(['"'] if NAME_IS_KEY else [f'"{NAME_FIELD}"', ":", '"'], _IN_STRING)
+_TO_NAME = _tokens(["{"], _IN_CALL)
 _TO_NEXT_NAME = _tokens([","], _TO_NAME)
 _TO_ARGUMENTS = {
-    expect: _tokens(tokens, _IN_SPACE)
-    for expect, *tokens in (
-        (", or }", ",", f'"{ARGUMENTS_FIELD}"', ":"),
-        ('"', f'"{ARGUMENTS_FIELD}"', ":"),
-        (":", ":"),
-    )
+    ", or }": _tokens([",", f'"{ARGUMENTS_FIELD}"', ":"], _IN_SPACE),
+    '"': _tokens([f'"{ARGUMENTS_FIELD}"', ":"], _IN_SPACE),
+    ":": _tokens([":"], _IN_SPACE),
 }
-_TO_ID = _tokens([",", f'"{ID_FIELD}"', ":", '"'], _IN_STRING)
+_TO_ID = {
+    ", or }": _tokens([",", f'"{ID_FIELD}"', ":", '"'], _IN_STRING),
+    '"': _tokens([f'"{ID_FIELD}"', ":", '"'], _IN_STRING),
+}
 
 
 class JsonCalls(Decoder):
@@ -153,11 +152,13 @@ class JsonCalls(Decoder):
             return None
         if expect in ("{", "{ or ]"):
             return _TO_NAME if self._depth == _CALL_DEPTH - 1 else None
+        if expect == '" or }':
+            return _IN_CALL if self._depth == _CALL_DEPTH else None
         if expect == ", or ]":
             return _TO_NEXT_NAME if closes and not FUNCTION_FIELD else None
         if self._has_name_only():
             return _TO_ARGUMENTS.get(expect)
-        return _TO_ID if ID_FIELD and expect == ", or }" else None
+        return _TO_ID.get(expect) if ID_FIELD and not FUNCTION_FIELD else None
 
     def ends(self) -> bool:
         """The text has ended: whether the last call is complete, if not the array."""

@@ -343,6 +343,26 @@ class _Search:
         return re.compile("|".join(sorted(ways)) or r"(?!)").search
 
 
+def _loop(chars: Iterable[str]) -> _Quiet:
+    """Any number of these characters."""
+    node: _Quiet = {}
+    node.update(dict.fromkeys(chars, node))
+    return node
+
+
+def _spaced(node: _Quiet) -> _Quiet:
+    """The same behind whitespace, as far as there is any."""
+    node.update(dict.fromkeys(_SPACE, node))
+    return node
+
+
+def _literal(text: str, behind: _Quiet) -> _Quiet:
+    """A text, and what may come behind it."""
+    for char in reversed(text):
+        behind = {char: behind}
+    return behind
+
+
 def _quiet(place: _Place, known: dict[str, _Quiet] | None) -> _Quiet:
     """What may come in a region without anything being known of it.
 
@@ -359,7 +379,7 @@ def _quiet(place: _Place, known: dict[str, _Quiet] | None) -> _Quiet:
     if place.kind == "field":
         start.update(dict.fromkeys(_PLAIN_NAME - {core[0] for core in cores}, start))
     elif place.kind in ("text", "gap") and cores.issuperset(search.markers):
-        start.update(dict.fromkeys(_SPACE, start))
+        _spaced(start)
     else:  # whitespace belongs to the markers
         known = None
     for marker in search.markers:  # the longest first: what begins a longer one is not over

@@ -128,7 +128,7 @@ class Parser(_Turn):
         quiet = self._quiet
         if quiet is not None:
             short = len(self._buffer) + len(chunk) < _LONGEST_QUIET
-            self._quiet = quiet = _behind(quiet, chunk) if short else None
+            self._quiet = quiet = _past_quiet(quiet, chunk) if short else None
             if quiet is not None:
                 self._passing = None  # what is put aside is to be read first
                 self._buffer += chunk
@@ -179,7 +179,7 @@ class Parser(_Turn):
         else:
             quiet = place.far if closes else place.near
         if quiet:
-            self._quiet = _behind(quiet, self._buffer[self._scanned :])
+            self._quiet = _past_quiet(quiet, self._buffer[self._scanned :])
 
     def _enter_flow(self) -> None:
         """See whether text or a value goes on here, with nothing held back."""
@@ -649,7 +649,7 @@ _READ: dict[str, Callable[[Parser, bool], bool]] = {
 _LONGEST_QUIET = 400  # characters that are left unread at most, since they are looked at once more
 
 
-def _behind(quiet: _Quiet, text: str) -> _Quiet | None:
+def _past_quiet(quiet: _Quiet, text: str) -> _Quiet | None:
     """What may come behind a text without anything being known of it; None where that text may not."""
     try:
         for char in text:
