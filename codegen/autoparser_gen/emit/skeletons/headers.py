@@ -5,8 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
-from autoparser_gen.emit.skeletons.regions import _SPACE, DECODERS, Decoder, _Row, _WholeCall
-from autoparser_gen.emit.skeletons.runtime import _NAME, Parser, _match_end, _past_space
+from autoparser_gen.emit.skeletons.regions import (
+    _SPACE,
+    DECODERS,
+    Decoder,
+    _loop,
+    _Quiet,
+    _Row,
+    _WholeCall,
+)
+from autoparser_gen.emit.skeletons.runtime import (
+    _NAME,
+    Parser,
+    _past_quiet,
+    _match_end,
+    _past_space,
+)
 
 CHANNEL = "<channel>"
 HEADER_START = "<begin>"
@@ -26,6 +40,24 @@ _LONGEST_HEADER = 399  # it is looked at again with every piece of text
 _SIGNS = tuple(filter(None, (CHANNEL, RECIPIENT)))  # what a header is known by
 _BEGUN_ENDS = [re.escape(HEADER_END[:size]) for size in range(len(HEADER_END) - 1, 0, -1)]
 _BEGUN_END = re.compile(rf"(?:{'|'.join(_BEGUN_ENDS)})\Z")
+# What a header may go on with, up to the end of a marker.
+_ENDS = {marker[-1] for marker in (HEADER_START, HEADER_END) if marker}
+_IN_HEADER = _loop(char for char in map(chr, range(ord(" "), 127)) if char not in _ENDS)
+
+
+def _to_signs(role: str) -> _Quiet:
+    """What a header may begin with: the role, or one of its signs."""
+    start: _Quiet = {}
+    start.update((char, start) for char in _SPACE if char not in _ENDS)
+    for text in filter(None, (role, *_SIGNS)):
+        node = start
+        for char in text[:-1]:
+            node = node.setdefault(char, {})
+        node[text[-1]] = _to_signs("") if text == role else _IN_HEADER
+    return start
+
+
+_TO_HEADER = _to_signs(ROLE)
 
 
 class Header(Decoder):
@@ -81,16 +113,10 @@ class Header(Decoder):
         """The text has ended: whether this is a header that was cut off, rather than text."""
         return self._text != self.begun and any(sign in self._text for sign in _SIGNS)
 
-    def waits(self) -> Container[str]:
+    def quiet(self, closes: bool) -> _Quiet | None:
         """See Decoder."""
         text = self._text.lstrip(_SPACE).removeprefix(ROLE).lstrip(_SPACE)
-        return self if text.startswith(_SIGNS) else ()
-
-    def __contains__(self, text: object) -> bool:
-        """Whether a text that has begun like a header may be one, and is not over."""
-        assert isinstance(text, str)
-        over = HEADER_END in text or HEADER_START in text or "\n" in text
-        return not over and len(self.begun) + len(text) < _LONGEST_HEADER
+        return _IN_HEADER if text.startswith(_SIGNS) else _past_quiet(_TO_HEADER, self._text)
 
     def _decide(self) -> bool:
         """What the words say; False where they say nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from autoparser_gen.emit.skeletons.json_values import (
     _KEY_TOKEN,
@@ -12,7 +13,18 @@ from autoparser_gen.emit.skeletons.json_values import (
     _string,
     _whole,
 )
-from autoparser_gen.emit.skeletons.regions import Decoder, _ReadPiece, _Row, _WholeCall
+from autoparser_gen.emit.skeletons.regions import (
+    _PLAIN_NAME,
+    _SPACE,
+    Decoder,
+    _literal,
+    _loop,
+    _Quiet,
+    _ReadPiece,
+    _Row,
+    _spaced,
+    _WholeCall,
+)
 from autoparser_gen.emit.skeletons.runtime import Parser, _past_space
 
 NAME_FIELD = "name"
@@ -32,17 +44,48 @@ _FIXED = dict.fromkeys(FIXED_FIELDS, "fixed")
 _FIELDS = {NAME_FIELD: "name", **dict.fromkeys(_ARGUMENTS, "arguments"), **_ID, **_FIXED}
 _OUTER_FIELDS = {FUNCTION_FIELD: "function", **_ID, **_FIXED}  # around the object of FUNCTION_FIELD
 _CALL_DEPTH = 2 if FUNCTION_FIELD else 1
-# How most calls begin, up to their arguments; what does not is read step by step.
-_HEAD_TOKENS = ["{", f'"({_STRING_RUN})"', ":", "(?={)"]
-if not NAME_IS_KEY:
-    _HEAD_TOKENS[1:1] = [f'"{re.escape(NAME_FIELD)}"', ":"]
-    _HEAD_TOKENS[4:4] = [",", f'"({"|".join(map(re.escape, sorted(_ARGUMENTS)))})"']
-_HEAD = re.compile(r"[ \t\r\n]*".join(_HEAD_TOKENS))
+# How most calls begin: up to their name, and up to their arguments; what does not is read step by step.
+_NAME_TOKENS = ["{", f'"{re.escape(NAME_FIELD)}"', ":", f'"({_STRING_RUN})"']
+_MIDDLE_TOKENS = [",", f'"({"|".join(map(re.escape, sorted(_ARGUMENTS)))})"', ":", r"(?=\{)"]
+if NAME_IS_KEY:
+    _NAME_TOKENS[1:3] = []
+    _MIDDLE_TOKENS[:2] = []
+_HEAD = re.compile(r"[ \t\r\n]*".join([*_NAME_TOKENS, *_MIDDLE_TOKENS]))
+_NAMED = re.compile(r"[ \t\r\n]*".join(_NAME_TOKENS))
+_MIDDLE = re.compile(r"[ \t\r\n]*".join(_MIDDLE_TOKENS))
+_BEHIND_NAME = ":" if NAME_IS_KEY else ", or }"  # what is expected there
 # How most of them end behind their arguments: with an id, which is not empty, or without.
 _ID_TOKENS = ["(?:,", f'"{re.escape(ID_FIELD)}"', ":", f'"(?!")({_STRING_RUN})"', ")?}"]
 if not ID_FIELD or NAME_IS_KEY or FUNCTION_FIELD:
     _ID_TOKENS = ["()}"]
 _TAIL = re.compile(r"[ \t\r\n]*".join(["", *_ID_TOKENS]))
+# Keys that are read at once when they are all there: what there is of them may stay unread.
+_USUAL_KEYS = [f'"{key}"' for key in (NAME_FIELD, ARGUMENTS_FIELD, ID_FIELD) if key]
+_KEYS_BEGUN = frozenset(key[:size] for key in _USUAL_KEYS for size in range(1, len(key)))
+_LONGEST_KEY = max(map(len, _USUAL_KEYS), default=0)
+
+
+def _tokens(tokens: Iterable[str], behind: _Quiet) -> _Quiet:
+    """Tokens, with whitespace before each of them as it may be, and what may come behind them."""
+    for token in reversed([*tokens]):
+        behind = _spaced(_literal(token, behind))
+    return behind
+
+
+# What may be there, of most calls, while no more is known than before.
+_IN_STRING, _IN_SPACE = _loop(_PLAIN_NAME), _loop(_SPACE)
+_IN_CALL = _tokens(['"'] if NAME_IS_KEY else [f'"{NAME_FIELD}"', ":", '"'], _IN_STRING)
+_TO_NAME = _tokens(["{"], _IN_CALL)
+_TO_NEXT_NAME = _tokens([","], _TO_NAME)
+_TO_ARGUMENTS = {
+    ", or }": _tokens([",", f'"{ARGUMENTS_FIELD}"', ":"], _IN_SPACE),
+    '"': _tokens([f'"{ARGUMENTS_FIELD}"', ":"], _IN_SPACE),
+    ":": _tokens([":"], _IN_SPACE),
+}
+_TO_ID = {
+    ", or }": _tokens([",", f'"{ID_FIELD}"', ":", '"'], _IN_STRING),
+    '"': _tokens([f'"{ID_FIELD}"', ":", '"'], _IN_STRING),
+}
 
 
 class JsonCalls(Decoder):
@@ -62,12 +105,14 @@ class JsonCalls(Decoder):
         self._arguments: JsonValue | None = None  # passed on as they come
         self._value: JsonValue | None = None  # a key, or any other value
         self._pieces: list[str] = []  # of it
+        self._waits = False  # what stands next is not all there yet
 
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
+        self._waits = False
         if self._arguments is not None:
             at = self._read_arguments(self._arguments, text, at, end)
-        while at < end and not (self.done or self.failed or self.completed):
+        while at < end and not (self.done or self.failed or self.completed or self._waits):
             if self._value is not None:
                 at = self._read_value(self._value, text, at, end)
             elif self._arguments is not None:
@@ -95,6 +140,26 @@ class JsonCalls(Decoder):
             return None
         return _WholeCall(head[1], text[at:stop], tail[1] or None, *closed)
 
+    @classmethod
+    def first(cls) -> _Quiet | None:
+        """See Decoder."""
+        return None if FUNCTION_FIELD else _tokens(["["], _TO_NAME) if CALLS_IN_ARRAY else _TO_NAME
+
+    def quiet(self, closes: bool) -> _Quiet | None:
+        """See Decoder."""
+        expect = self._expect
+        if self._arguments is not None or self._value is not None:
+            return None
+        if expect in ("{", "{ or ]"):
+            return _TO_NAME if self._depth == _CALL_DEPTH - 1 else None
+        if expect == '" or }':
+            return _IN_CALL if self._depth == _CALL_DEPTH else None
+        if expect == ", or ]":
+            return _TO_NEXT_NAME if closes and not FUNCTION_FIELD else None
+        if self._has_name_only():
+            return _TO_ARGUMENTS.get(expect)
+        return _TO_ID.get(expect) if ID_FIELD and not FUNCTION_FIELD else None
+
     def ends(self) -> bool:
         """The text has ended: whether the last call is complete, if not the array."""
         return self._expect == ", or ]"
@@ -108,11 +173,16 @@ class JsonCalls(Decoder):
         char, expect = text[at], self._expect
         if char == '"' and expect in ('"', '" or }'):
             return self._begin_key(text, at, end)
+        if expect == _BEHIND_NAME and self._has_name_only() and (m := _MIDDLE.match(text, at, end)):
+            return self._take_arguments(m, 1, text, end)
         if expect == "[":
             self._expect, self.failed = "{ or ]", char != "["
         elif expect in ("{", "{ or ]"):
-            if self._depth == _CALL_DEPTH - 1 and (head := _HEAD.match(text, at, end)):
-                return self._take_head(head, text, end)
+            if self._depth == _CALL_DEPTH - 1:
+                if head := _HEAD.match(text, at, end):
+                    return self._take_head(head, text, end)
+                if head := _NAMED.match(text, at, end):
+                    return self._take_name(head)
             self._take_opening(char)
         elif expect == ":":
             self.failed = char != ":"
@@ -129,31 +199,49 @@ class JsonCalls(Decoder):
             self.failed = True
         return at if self.failed else at + 1
 
+    def _has_name_only(self) -> bool:
+        """Whether the call's name has been read, and nothing else of it."""
+        if NAME_IS_KEY:
+            return self._expect == ":"
+        return self._depth == _CALL_DEPTH and self._fields == {NAME_FIELD} and not self._field
+
+    def _take_name(self, head: re.Match[str]) -> int:
+        """The call up to its name."""
+        self._depth, self._fields = self._depth + 1, {NAME_FIELD}
+        self._field, self._expect = ("arguments", ":") if NAME_IS_KEY else ("", ", or }")
+        self.failed = not head[1] or not self._parser.call_name(head[1])
+        return head.end(1) if self.failed else head.end()
+
     def _take_head(self, head: re.Match[str], text: str, end: int) -> int:
         """The call up to its arguments, and those if they are all there."""
-        self._depth, self._fields = self._depth + 1, {NAME_FIELD, *head.groups()[1:]}
-        if not head[1] or not self._parser.call_name(head[1]):
-            self.failed = True
-            return head.end(1)
+        stop = self._take_name(head)
+        return stop if self.failed else self._take_arguments(head, 2, text, end)
+
+    def _take_arguments(self, head: re.Match[str], group: int, text: str, end: int) -> int:
+        """The arguments, if they are all there, behind what has their key in this group."""
+        if not NAME_IS_KEY:
+            self._fields.add(head[group])
         at = head.end()
         stop = _whole(text, at, end, self._parser)
-        if stop:
-            self._parser.call_arguments(text[at:stop])
-            self._expect = ", or }"
-            tail = _TAIL.match(text, stop, end)
-            if tail is None:
-                return stop
-            if tail[1]:
-                self._parser.call_id(tail[1])
-            self._close_object()
-            return tail.end()
-        self._field, self._expect, self._arguments = "arguments", "", JsonValue(self._parser)
-        return at
+        if not stop:
+            self._field, self._expect, self._arguments = "arguments", "", JsonValue(self._parser)
+            return at
+        self._parser.call_arguments(text[at:stop])
+        self._field, self._expect = "", ", or }"
+        tail = _TAIL.match(text, stop, end)
+        if tail is None:
+            return stop
+        if tail[1]:
+            self._parser.call_id(tail[1])
+        self._close_object()
+        return tail.end()
 
     def _begin_key(self, text: str, at: int, end: int) -> int:
         whole = _KEY_TOKEN.match(text, at, end)
         if whole is None:
-            self._expect, self._value, self._pieces = "key", JsonValue(), []
+            self._waits = not self.final and end - at < _LONGEST_KEY and text[at:end] in _KEYS_BEGUN
+            if not self._waits:
+                self._expect, self._value, self._pieces = "key", JsonValue(), []
             return at
         self.failed = not self._end_key(whole[1])
         self._begin_value()

@@ -6,7 +6,7 @@ What stands above the fence is a toy format, as in `runtime.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,10 +32,14 @@ DECODERS: dict[str, type[Decoder]] = {}
 
 _SPACE = " \t\r\n"
 _BLANK = " \t"
+# Some of what names can be made of.
+_PLAIN_NAME = frozenset(map(chr, range(ord("!"), 127))) - frozenset("<>\"'`{}[](),;=")
 _ESCAPED = r'["\\\x00-\x1f]'  # in JSON
 _SearchIn = Callable[[str], object]
 _ReadPiece = Callable[[str], "str | None"]
 _find_escaped = re.compile(_ESCAPED).search
+# What may come without anything being known of it: a character, and what may come behind that.
+_Quiet = dict[str, "_Quiet"]
 # What has been looked for in a text: from where, up to where, and what stands there.
 _Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
 
@@ -71,9 +75,14 @@ class Decoder:
         """The text has ended: whether the call being read is complete."""
         return False
 
-    def waits(self) -> Container[str]:
-        """What the text that it has begun to read may become without anything being known of it."""
-        return ()
+    @classmethod
+    def first(cls) -> _Quiet | None:
+        """What a value may begin with while nothing is known of it; None where something is at once."""
+        return None
+
+    def quiet(self, closes: bool) -> _Quiet | None:
+        """The same of what it has not read yet; `closes` says whether the end of a call tells nothing."""
+        return None
 
     def passes(self) -> _ReadPiece | None:
         """What reads a piece in which no value ends, and returns what is new of the arguments' JSON text.
@@ -117,6 +126,11 @@ class _Row:
         self.tentative = target.kind == "end" or target.otherwise == "back"
         self.in_value = target.before is not None and target.before.kind == "raw"
         self.in_text = place.kind == "text" and not place.is_reasoning
+        # Whether nothing becomes known with the marker, but that a call ends which is all there.
+        after_space = place.kind == "text" and not go.before  # what that is, the marker decides
+        known = self.tentative or self.stays or after_space or place.kind == "field"
+        drafts = go.opens and place.is_reasoning
+        self.is_quiet = self.kind == "marker" and target.kind != "raw" and not known and not drafts
         # Whether a call is complete with the marker, and nothing that follows changes that.
         self.ends_call = go.closes and not go.opens and not self.tentative
         # Whether a message's header follows, and no call may go on before it.
@@ -171,6 +185,16 @@ class _Place:
     def lead(self) -> str:
         """The character that stands in each piece that `stops` finds something in; "" for one of several."""
         return self.search.lead()
+
+    @cached_property
+    def near(self) -> _Quiet:
+        """What may come here without anything being known of it, up to a whole marker."""
+        return _quiet(self, None)
+
+    @cached_property
+    def far(self) -> _Quiet:
+        """The same through whole markers, and in the regions that they lead to."""
+        return _quiet(self, {})
 
     @cached_property
     def passes(self) -> _ReadPiece:
@@ -278,13 +302,6 @@ class _Search:
         begins = text[line - 1] == "\n" if line else False
         return (at, text[at]) if begins or (line_start and line == start) else None
 
-    @cached_property
-    def begun(self) -> frozenset[str]:
-        """What may be there of a marker while nothing else can be, nor the marker be whole."""
-        cores = {_core(m) for m in [*self.markers, *self.bare]}
-        parts = {marker[:size] for marker in self.markers for size in range(1, len(marker))}
-        return frozenset(part for part in parts if not any(core in part for core in cores))
-
     def hold(self, text: str, start: int, end: int) -> int:
         """Index from which the end of text[start:end] may begin a marker; `end` where it cannot."""
         at = max(start, end - self.longest + 1)
@@ -324,6 +341,60 @@ class _Search:
         # Up to the end there is only whitespace then, and not much of it.
         ways |= {rf"{re.escape(m[0])}[{_SPACE}]{{0,{len(m)}}}\Z" for m in leads}
         return re.compile("|".join(sorted(ways)) or r"(?!)").search
+
+
+def _loop(chars: Iterable[str]) -> _Quiet:
+    """Any number of these characters."""
+    node: _Quiet = {}
+    node.update(dict.fromkeys(chars, node))
+    return node
+
+
+def _spaced(node: _Quiet) -> _Quiet:
+    """The same behind whitespace, as far as there is any."""
+    node.update(dict.fromkeys(_SPACE, node))
+    return node
+
+
+def _literal(text: str, behind: _Quiet) -> _Quiet:
+    """A text, and what may come behind it."""
+    for char in reversed(text):
+        behind = {char: behind}
+    return behind
+
+
+def _quiet(place: _Place, known: dict[str, _Quiet] | None) -> _Quiet:
+    """What may come in a region without anything being known of it.
+
+    With `known` that goes on behind whole markers: it holds what has been found of regions so far.
+    """
+    if place.kind == "data":
+        first = DECODERS[place.name].first()
+        return {} if first is None else first
+    start: _Quiet = {}
+    search = place.search
+    cores = {_core(marker) for marker in [*search.markers, *search.bare]}
+    if known is not None:
+        known[place.name] = start
+    if place.kind == "field":
+        start.update(dict.fromkeys(_PLAIN_NAME - {core[0] for core in cores}, start))
+    elif place.kind in ("text", "gap") and cores.issuperset(search.markers):
+        _spaced(start)
+    else:  # whitespace belongs to the markers
+        known = None
+    for marker in search.markers:  # the longest first: what begins a longer one is not over
+        node, size = start, 1
+        while size < len(marker) and not any(core in marker[:size] for core in cores):
+            node = node.setdefault(marker[size - 1], {})
+            size += 1
+        row, last = place.rows[marker], marker[-1]
+        if size < len(marker) or known is None or not row.is_quiet or last in node:
+            continue
+        behind = known.get(row.target.name)
+        behind = _quiet(row.target, known) if behind is None else behind
+        if behind:
+            node[last] = behind
+    return start
 
 
 def _core(marker: str) -> str:

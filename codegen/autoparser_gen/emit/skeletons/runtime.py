@@ -16,6 +16,7 @@ from autoparser_gen.emit.skeletons.regions import (
     DECODERS,
     Decoder,
     _Place,
+    _Quiet,
     _Row,
     _Search,
 )
@@ -106,7 +107,7 @@ class Parser(_Turn):
         """The text has ended: returns the last changes."""
         if not self._finished:
             self._leave_flow()
-            self._begun = ""
+            self._quiet = None
             self._run(True)
             self._settle()
             self._finished = True
@@ -124,14 +125,16 @@ class Parser(_Turn):
 
     def _feed(self, chunk: str) -> list[Delta]:
         """What `feed` does with a piece that is not all text."""
-        if self._begun:
-            self._begun += chunk
-            if self._begun in self._waits:
+        quiet = self._quiet
+        if quiet is not None:
+            short = len(self._buffer) + len(chunk) < _LONGEST_QUIET
+            self._quiet = quiet = _past_quiet(quiet, chunk) if short else None
+            if quiet is not None:
+                self._passing = None  # what is put aside is to be read first
                 self._buffer += chunk
                 return []
-            self._begun = ""
         decoder, held, stops = self._direct, self._held, self._value_stops
-        if decoder is None or held is None or (stops is not None and stops(chunk) is not None):
+        if decoder is None or held is None or self._buffer or (stops and stops(chunk)):
             self._read(chunk)
         else:  # what `_read_data` or `_read_raw` does, without the buffer
             at = decoder.read(chunk, 0, len(chunk))
@@ -142,6 +145,7 @@ class Parser(_Turn):
             else:
                 held.append(chunk)
                 self._pass_on(decoder, held)
+                self._wait()
         out, self._out = self._out, []
         return out
 
@@ -157,19 +161,25 @@ class Parser(_Turn):
         if self._draft is not None:
             self._watch_draft(before)
         self._run(False)
+        if self._draft is not None:
+            return
         if not self._buffer:
             self._enter_flow()
-        elif self._draft is None:
-            self._wait(self._place)
+        if self._flow is None:
+            self._wait()
 
-    def _wait(self, place: _Place) -> None:
-        """See whether what is held back may go on for a while without a look."""
-        if place.kind in _HOLDING:
-            self._begun, self._waits = self._buffer[self._scanned :], place.search.begun
-        elif self._decoder is not None:
-            self._begun, self._waits = self._buffer[self._from :], self._decoder.waits()
-        if self._begun not in self._waits:
-            self._begun = ""
+    def _wait(self) -> None:
+        """See whether nothing will be known for a while by what comes next."""
+        place, decoder, call = self._place, self._decoder, self._call
+        closes = not self._undecided and (call is None or self._is_settled(call))
+        if place.kind == "data":
+            quiet = None if decoder is None else decoder.quiet(closes)
+        elif self._spaced or (self._skip and place.kind == "raw"):
+            quiet = None  # only what ends a field may follow; a value begins behind the whitespace
+        else:
+            quiet = place.far if closes else place.near
+        if quiet:
+            self._quiet = _past_quiet(quiet, self._buffer[self._scanned :])
 
     def _enter_flow(self) -> None:
         """See whether text or a value goes on here, with nothing held back."""
@@ -636,8 +646,17 @@ _READ: dict[str, Callable[[Parser, bool], bool]] = {
 }
 
 
-# The regions that hold the beginning of a marker back.
-_HOLDING = frozenset(("text", "gap", "field", "raw"))
+_LONGEST_QUIET = 400  # characters that are left unread at most, since they are looked at once more
+
+
+def _past_quiet(quiet: _Quiet, text: str) -> _Quiet | None:
+    """What may come behind a text without anything being known of it; None where that text may not."""
+    try:
+        for char in text:
+            quiet = quiet[char]
+    except KeyError:
+        return None
+    return quiet
 
 
 def _past_space(text: str, at: int, end: int) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autoparser_gen.emit.skeletons.messages import (
@@ -25,6 +25,7 @@ from autoparser_gen.emit.skeletons.regions import (
     _Known,
     _Place,
     _places,
+    _Quiet,
     _ReadPiece,
     _Row,
     _SearchIn,
@@ -124,8 +125,9 @@ class _Turn:
         self._direct: Decoder | None = None  # reads what goes on here, without the buffer
         self._value_stops: _SearchIn | None = None
         self._passing: _Call | None = None  # whose `passes` reads pieces of it
-        self._begun = ""  # of a marker: what the buffer ends with, while `_read` need not look
-        self._waits: Container[str] = ()  # what that may become
+        self._quiet: _Quiet | None = (
+            None  # what may come behind the buffer while `_read` need not look
+        )
         self._position = 0  # characters accounted for
         self._incomplete = ""
         self._calls: list[ToolCall] = []
@@ -295,6 +297,11 @@ class _Turn:
         if self._call is None:
             self._call = _Call()
         return self._call
+
+    def _is_settled(self, call: _Call) -> bool:
+        """Whether all deltas of a call are out, so that its end adds none."""
+        has_id = call.id is not None or self._make_id is None
+        return call.index is not None and bool(call.arguments) and not call.keys and has_id
 
     @property
     def place(self) -> _Place:
