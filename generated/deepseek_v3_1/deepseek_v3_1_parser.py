@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -297,10 +297,14 @@ def merge(deltas: Iterable[Delta]) -> Message:
 
 _SPACE = " \t\r\n"
 _BLANK = " \t"
+# Some of what names can be made of.
+_PLAIN_NAME = frozenset(map(chr, range(ord("!"), 127))) - frozenset("<>\"'`{}[](),;=")
 _ESCAPED = r'["\\\x00-\x1f]'  # in JSON
 _SearchIn = Callable[[str], object]
 _ReadPiece = Callable[[str], "str | None"]
 _find_escaped = re.compile(_ESCAPED).search
+# What may come without anything being known of it: a character, and what may come behind that.
+_Quiet = dict[str, "_Quiet"]
 # What has been looked for in a text: from where, up to where, and what stands there.
 _Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
 
@@ -336,9 +340,14 @@ class Decoder:
         """The text has ended: whether the call being read is complete."""
         return False
 
-    def waits(self) -> Container[str]:
-        """What the text that it has begun to read may become without anything being known of it."""
-        return ()
+    @classmethod
+    def first(cls) -> _Quiet | None:
+        """What a value may begin with while nothing is known of it; None where something is at once."""
+        return None
+
+    def quiet(self, closes: bool) -> _Quiet | None:
+        """The same of what it has not read yet; `closes` says whether the end of a call tells nothing."""
+        return None
 
     def passes(self) -> _ReadPiece | None:
         """What reads a piece in which no value ends, and returns what is new of the arguments' JSON text.
@@ -382,6 +391,11 @@ class _Row:
         self.tentative = target.kind == "end" or target.otherwise == "back"
         self.in_value = target.before is not None and target.before.kind == "raw"
         self.in_text = place.kind == "text" and not place.is_reasoning
+        # Whether nothing becomes known with the marker, but that a call ends which is all there.
+        after_space = place.kind == "text" and not go.before  # what that is, the marker decides
+        known = self.tentative or self.stays or after_space or place.kind == "field"
+        drafts = go.opens and place.is_reasoning
+        self.is_quiet = self.kind == "marker" and target.kind != "raw" and not known and not drafts
         # Whether a call is complete with the marker, and nothing that follows changes that.
         self.ends_call = go.closes and not go.opens and not self.tentative
         # Whether a message's header follows, and no call may go on before it.
@@ -436,6 +450,16 @@ class _Place:
     def lead(self) -> str:
         """The character that stands in each piece that `stops` finds something in; "" for one of several."""
         return self.search.lead()
+
+    @cached_property
+    def near(self) -> _Quiet:
+        """What may come here without anything being known of it, up to a whole marker."""
+        return _quiet(self, None)
+
+    @cached_property
+    def far(self) -> _Quiet:
+        """The same through whole markers, and in the regions that they lead to."""
+        return _quiet(self, {})
 
     @cached_property
     def passes(self) -> _ReadPiece:
@@ -543,13 +567,6 @@ class _Search:
         begins = text[line - 1] == "\n" if line else False
         return (at, text[at]) if begins or (line_start and line == start) else None
 
-    @cached_property
-    def begun(self) -> frozenset[str]:
-        """What may be there of a marker while nothing else can be, nor the marker be whole."""
-        cores = {_core(m) for m in [*self.markers, *self.bare]}
-        parts = {marker[:size] for marker in self.markers for size in range(1, len(marker))}
-        return frozenset(part for part in parts if not any(core in part for core in cores))
-
     def hold(self, text: str, start: int, end: int) -> int:
         """Index from which the end of text[start:end] may begin a marker; `end` where it cannot."""
         at = max(start, end - self.longest + 1)
@@ -589,6 +606,60 @@ class _Search:
         # Up to the end there is only whitespace then, and not much of it.
         ways |= {rf"{re.escape(m[0])}[{_SPACE}]{{0,{len(m)}}}\Z" for m in leads}
         return re.compile("|".join(sorted(ways)) or r"(?!)").search
+
+
+def _loop(chars: Iterable[str]) -> _Quiet:
+    """Any number of these characters."""
+    node: _Quiet = {}
+    node.update(dict.fromkeys(chars, node))
+    return node
+
+
+def _spaced(node: _Quiet) -> _Quiet:
+    """The same behind whitespace, as far as there is any."""
+    node.update(dict.fromkeys(_SPACE, node))
+    return node
+
+
+def _literal(text: str, behind: _Quiet) -> _Quiet:
+    """A text, and what may come behind it."""
+    for char in reversed(text):
+        behind = {char: behind}
+    return behind
+
+
+def _quiet(place: _Place, known: dict[str, _Quiet] | None) -> _Quiet:
+    """What may come in a region without anything being known of it.
+
+    With `known` that goes on behind whole markers: it holds what has been found of regions so far.
+    """
+    if place.kind == "data":
+        first = DECODERS[place.name].first()
+        return {} if first is None else first
+    start: _Quiet = {}
+    search = place.search
+    cores = {_core(marker) for marker in [*search.markers, *search.bare]}
+    if known is not None:
+        known[place.name] = start
+    if place.kind == "field":
+        start.update(dict.fromkeys(_PLAIN_NAME - {core[0] for core in cores}, start))
+    elif place.kind in ("text", "gap") and cores.issuperset(search.markers):
+        _spaced(start)
+    else:  # whitespace belongs to the markers
+        known = None
+    for marker in search.markers:  # the longest first: what begins a longer one is not over
+        node, size = start, 1
+        while size < len(marker) and not any(core in marker[:size] for core in cores):
+            node = node.setdefault(marker[size - 1], {})
+            size += 1
+        row, last = place.rows[marker], marker[-1]
+        if size < len(marker) or known is None or not row.is_quiet or last in node:
+            continue
+        behind = known.get(row.target.name)
+        behind = _quiet(row.target, known) if behind is None else behind
+        if behind:
+            node[last] = behind
+    return start
 
 
 def _core(marker: str) -> str:
@@ -689,8 +760,9 @@ class _Turn:
         self._direct: Decoder | None = None  # reads what goes on here, without the buffer
         self._value_stops: _SearchIn | None = None
         self._passing: _Call | None = None  # whose `passes` reads pieces of it
-        self._begun = ""  # of a marker: what the buffer ends with, while `_read` need not look
-        self._waits: Container[str] = ()  # what that may become
+        self._quiet: _Quiet | None = (
+            None  # what may come behind the buffer while `_read` need not look
+        )
         self._position = 0  # characters accounted for
         self._incomplete = ""
         self._calls: list[ToolCall] = []
@@ -860,6 +932,11 @@ class _Turn:
         if self._call is None:
             self._call = _Call()
         return self._call
+
+    def _is_settled(self, call: _Call) -> bool:
+        """Whether all deltas of a call are out, so that its end adds none."""
+        has_id = call.id is not None or self._make_id is None
+        return call.index is not None and bool(call.arguments) and not call.keys and has_id
 
     @property
     def place(self) -> _Place:
@@ -1112,7 +1189,7 @@ class Parser(_Turn):
         """The text has ended: returns the last changes."""
         if not self._finished:
             self._leave_flow()
-            self._begun = ""
+            self._quiet = None
             self._run(True)
             self._settle()
             self._finished = True
@@ -1130,14 +1207,16 @@ class Parser(_Turn):
 
     def _feed(self, chunk: str) -> list[Delta]:
         """What `feed` does with a piece that is not all text."""
-        if self._begun:
-            self._begun += chunk
-            if self._begun in self._waits:
+        quiet = self._quiet
+        if quiet is not None:
+            short = len(self._buffer) + len(chunk) < _LONGEST_QUIET
+            self._quiet = quiet = _past_quiet(quiet, chunk) if short else None
+            if quiet is not None:
+                self._passing = None  # what is put aside is to be read first
                 self._buffer += chunk
                 return []
-            self._begun = ""
         decoder, held, stops = self._direct, self._held, self._value_stops
-        if decoder is None or held is None or (stops is not None and stops(chunk) is not None):
+        if decoder is None or held is None or self._buffer or (stops and stops(chunk)):
             self._read(chunk)
         else:  # what `_read_data` or `_read_raw` does, without the buffer
             at = decoder.read(chunk, 0, len(chunk))
@@ -1148,6 +1227,7 @@ class Parser(_Turn):
             else:
                 held.append(chunk)
                 self._pass_on(decoder, held)
+                self._wait()
         out, self._out = self._out, []
         return out
 
@@ -1163,19 +1243,25 @@ class Parser(_Turn):
         if self._draft is not None:
             self._watch_draft(before)
         self._run(False)
+        if self._draft is not None:
+            return
         if not self._buffer:
             self._enter_flow()
-        elif self._draft is None:
-            self._wait(self._place)
+        if self._flow is None:
+            self._wait()
 
-    def _wait(self, place: _Place) -> None:
-        """See whether what is held back may go on for a while without a look."""
-        if place.kind in _HOLDING:
-            self._begun, self._waits = self._buffer[self._scanned :], place.search.begun
-        elif self._decoder is not None:
-            self._begun, self._waits = self._buffer[self._from :], self._decoder.waits()
-        if self._begun not in self._waits:
-            self._begun = ""
+    def _wait(self) -> None:
+        """See whether nothing will be known for a while by what comes next."""
+        place, decoder, call = self._place, self._decoder, self._call
+        closes = not self._undecided and (call is None or self._is_settled(call))
+        if place.kind == "data":
+            quiet = None if decoder is None else decoder.quiet(closes)
+        elif self._spaced or (self._skip and place.kind == "raw"):
+            quiet = None  # only what ends a field may follow; a value begins behind the whitespace
+        else:
+            quiet = place.far if closes else place.near
+        if quiet:
+            self._quiet = _past_quiet(quiet, self._buffer[self._scanned :])
 
     def _enter_flow(self) -> None:
         """See whether text or a value goes on here, with nothing held back."""
@@ -1642,8 +1728,17 @@ _READ: dict[str, Callable[[Parser, bool], bool]] = {
 }
 
 
-# The regions that hold the beginning of a marker back.
-_HOLDING = frozenset(("text", "gap", "field", "raw"))
+_LONGEST_QUIET = 400  # characters that are left unread at most, since they are looked at once more
+
+
+def _past_quiet(quiet: _Quiet, text: str) -> _Quiet | None:
+    """What may come behind a text without anything being known of it; None where that text may not."""
+    try:
+        for char in text:
+            quiet = quiet[char]
+    except KeyError:
+        return None
+    return quiet
 
 
 def _past_space(text: str, at: int, end: int) -> int:

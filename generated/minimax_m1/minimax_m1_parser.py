@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -269,10 +269,14 @@ def merge(deltas: Iterable[Delta]) -> Message:
 
 _SPACE = " \t\r\n"
 _BLANK = " \t"
+# Some of what names can be made of.
+_PLAIN_NAME = frozenset(map(chr, range(ord("!"), 127))) - frozenset("<>\"'`{}[](),;=")
 _ESCAPED = r'["\\\x00-\x1f]'  # in JSON
 _SearchIn = Callable[[str], object]
 _ReadPiece = Callable[[str], "str | None"]
 _find_escaped = re.compile(_ESCAPED).search
+# What may come without anything being known of it: a character, and what may come behind that.
+_Quiet = dict[str, "_Quiet"]
 # What has been looked for in a text: from where, up to where, and what stands there.
 _Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
 
@@ -308,9 +312,14 @@ class Decoder:
         """The text has ended: whether the call being read is complete."""
         return False
 
-    def waits(self) -> Container[str]:
-        """What the text that it has begun to read may become without anything being known of it."""
-        return ()
+    @classmethod
+    def first(cls) -> _Quiet | None:
+        """What a value may begin with while nothing is known of it; None where something is at once."""
+        return None
+
+    def quiet(self, closes: bool) -> _Quiet | None:
+        """The same of what it has not read yet; `closes` says whether the end of a call tells nothing."""
+        return None
 
     def passes(self) -> _ReadPiece | None:
         """What reads a piece in which no value ends, and returns what is new of the arguments' JSON text.
@@ -354,6 +363,11 @@ class _Row:
         self.tentative = target.kind == "end" or target.otherwise == "back"
         self.in_value = target.before is not None and target.before.kind == "raw"
         self.in_text = place.kind == "text" and not place.is_reasoning
+        # Whether nothing becomes known with the marker, but that a call ends which is all there.
+        after_space = place.kind == "text" and not go.before  # what that is, the marker decides
+        known = self.tentative or self.stays or after_space or place.kind == "field"
+        drafts = go.opens and place.is_reasoning
+        self.is_quiet = self.kind == "marker" and target.kind != "raw" and not known and not drafts
         # Whether a call is complete with the marker, and nothing that follows changes that.
         self.ends_call = go.closes and not go.opens and not self.tentative
         # Whether a message's header follows, and no call may go on before it.
@@ -408,6 +422,16 @@ class _Place:
     def lead(self) -> str:
         """The character that stands in each piece that `stops` finds something in; "" for one of several."""
         return self.search.lead()
+
+    @cached_property
+    def near(self) -> _Quiet:
+        """What may come here without anything being known of it, up to a whole marker."""
+        return _quiet(self, None)
+
+    @cached_property
+    def far(self) -> _Quiet:
+        """The same through whole markers, and in the regions that they lead to."""
+        return _quiet(self, {})
 
     @cached_property
     def passes(self) -> _ReadPiece:
@@ -515,13 +539,6 @@ class _Search:
         begins = text[line - 1] == "\n" if line else False
         return (at, text[at]) if begins or (line_start and line == start) else None
 
-    @cached_property
-    def begun(self) -> frozenset[str]:
-        """What may be there of a marker while nothing else can be, nor the marker be whole."""
-        cores = {_core(m) for m in [*self.markers, *self.bare]}
-        parts = {marker[:size] for marker in self.markers for size in range(1, len(marker))}
-        return frozenset(part for part in parts if not any(core in part for core in cores))
-
     def hold(self, text: str, start: int, end: int) -> int:
         """Index from which the end of text[start:end] may begin a marker; `end` where it cannot."""
         at = max(start, end - self.longest + 1)
@@ -561,6 +578,60 @@ class _Search:
         # Up to the end there is only whitespace then, and not much of it.
         ways |= {rf"{re.escape(m[0])}[{_SPACE}]{{0,{len(m)}}}\Z" for m in leads}
         return re.compile("|".join(sorted(ways)) or r"(?!)").search
+
+
+def _loop(chars: Iterable[str]) -> _Quiet:
+    """Any number of these characters."""
+    node: _Quiet = {}
+    node.update(dict.fromkeys(chars, node))
+    return node
+
+
+def _spaced(node: _Quiet) -> _Quiet:
+    """The same behind whitespace, as far as there is any."""
+    node.update(dict.fromkeys(_SPACE, node))
+    return node
+
+
+def _literal(text: str, behind: _Quiet) -> _Quiet:
+    """A text, and what may come behind it."""
+    for char in reversed(text):
+        behind = {char: behind}
+    return behind
+
+
+def _quiet(place: _Place, known: dict[str, _Quiet] | None) -> _Quiet:
+    """What may come in a region without anything being known of it.
+
+    With `known` that goes on behind whole markers: it holds what has been found of regions so far.
+    """
+    if place.kind == "data":
+        first = DECODERS[place.name].first()
+        return {} if first is None else first
+    start: _Quiet = {}
+    search = place.search
+    cores = {_core(marker) for marker in [*search.markers, *search.bare]}
+    if known is not None:
+        known[place.name] = start
+    if place.kind == "field":
+        start.update(dict.fromkeys(_PLAIN_NAME - {core[0] for core in cores}, start))
+    elif place.kind in ("text", "gap") and cores.issuperset(search.markers):
+        _spaced(start)
+    else:  # whitespace belongs to the markers
+        known = None
+    for marker in search.markers:  # the longest first: what begins a longer one is not over
+        node, size = start, 1
+        while size < len(marker) and not any(core in marker[:size] for core in cores):
+            node = node.setdefault(marker[size - 1], {})
+            size += 1
+        row, last = place.rows[marker], marker[-1]
+        if size < len(marker) or known is None or not row.is_quiet or last in node:
+            continue
+        behind = known.get(row.target.name)
+        behind = _quiet(row.target, known) if behind is None else behind
+        if behind:
+            node[last] = behind
+    return start
 
 
 def _core(marker: str) -> str:
@@ -661,8 +732,9 @@ class _Turn:
         self._direct: Decoder | None = None  # reads what goes on here, without the buffer
         self._value_stops: _SearchIn | None = None
         self._passing: _Call | None = None  # whose `passes` reads pieces of it
-        self._begun = ""  # of a marker: what the buffer ends with, while `_read` need not look
-        self._waits: Container[str] = ()  # what that may become
+        self._quiet: _Quiet | None = (
+            None  # what may come behind the buffer while `_read` need not look
+        )
         self._position = 0  # characters accounted for
         self._incomplete = ""
         self._calls: list[ToolCall] = []
@@ -832,6 +904,11 @@ class _Turn:
         if self._call is None:
             self._call = _Call()
         return self._call
+
+    def _is_settled(self, call: _Call) -> bool:
+        """Whether all deltas of a call are out, so that its end adds none."""
+        has_id = call.id is not None or self._make_id is None
+        return call.index is not None and bool(call.arguments) and not call.keys and has_id
 
     @property
     def place(self) -> _Place:
@@ -1084,7 +1161,7 @@ class Parser(_Turn):
         """The text has ended: returns the last changes."""
         if not self._finished:
             self._leave_flow()
-            self._begun = ""
+            self._quiet = None
             self._run(True)
             self._settle()
             self._finished = True
@@ -1102,14 +1179,16 @@ class Parser(_Turn):
 
     def _feed(self, chunk: str) -> list[Delta]:
         """What `feed` does with a piece that is not all text."""
-        if self._begun:
-            self._begun += chunk
-            if self._begun in self._waits:
+        quiet = self._quiet
+        if quiet is not None:
+            short = len(self._buffer) + len(chunk) < _LONGEST_QUIET
+            self._quiet = quiet = _past_quiet(quiet, chunk) if short else None
+            if quiet is not None:
+                self._passing = None  # what is put aside is to be read first
                 self._buffer += chunk
                 return []
-            self._begun = ""
         decoder, held, stops = self._direct, self._held, self._value_stops
-        if decoder is None or held is None or (stops is not None and stops(chunk) is not None):
+        if decoder is None or held is None or self._buffer or (stops and stops(chunk)):
             self._read(chunk)
         else:  # what `_read_data` or `_read_raw` does, without the buffer
             at = decoder.read(chunk, 0, len(chunk))
@@ -1120,6 +1199,7 @@ class Parser(_Turn):
             else:
                 held.append(chunk)
                 self._pass_on(decoder, held)
+                self._wait()
         out, self._out = self._out, []
         return out
 
@@ -1135,19 +1215,25 @@ class Parser(_Turn):
         if self._draft is not None:
             self._watch_draft(before)
         self._run(False)
+        if self._draft is not None:
+            return
         if not self._buffer:
             self._enter_flow()
-        elif self._draft is None:
-            self._wait(self._place)
+        if self._flow is None:
+            self._wait()
 
-    def _wait(self, place: _Place) -> None:
-        """See whether what is held back may go on for a while without a look."""
-        if place.kind in _HOLDING:
-            self._begun, self._waits = self._buffer[self._scanned :], place.search.begun
-        elif self._decoder is not None:
-            self._begun, self._waits = self._buffer[self._from :], self._decoder.waits()
-        if self._begun not in self._waits:
-            self._begun = ""
+    def _wait(self) -> None:
+        """See whether nothing will be known for a while by what comes next."""
+        place, decoder, call = self._place, self._decoder, self._call
+        closes = not self._undecided and (call is None or self._is_settled(call))
+        if place.kind == "data":
+            quiet = None if decoder is None else decoder.quiet(closes)
+        elif self._spaced or (self._skip and place.kind == "raw"):
+            quiet = None  # only what ends a field may follow; a value begins behind the whitespace
+        else:
+            quiet = place.far if closes else place.near
+        if quiet:
+            self._quiet = _past_quiet(quiet, self._buffer[self._scanned :])
 
     def _enter_flow(self) -> None:
         """See whether text or a value goes on here, with nothing held back."""
@@ -1614,8 +1700,17 @@ _READ: dict[str, Callable[[Parser, bool], bool]] = {
 }
 
 
-# The regions that hold the beginning of a marker back.
-_HOLDING = frozenset(("text", "gap", "field", "raw"))
+_LONGEST_QUIET = 400  # characters that are left unread at most, since they are looked at once more
+
+
+def _past_quiet(quiet: _Quiet, text: str) -> _Quiet | None:
+    """What may come behind a text without anything being known of it; None where that text may not."""
+    try:
+        for char in text:
+            quiet = quiet[char]
+    except KeyError:
+        return None
+    return quiet
 
 
 def _past_space(text: str, at: int, end: int) -> int:
@@ -2071,17 +2166,48 @@ _FIXED = dict.fromkeys(FIXED_FIELDS, "fixed")
 _FIELDS = {NAME_FIELD: "name", **dict.fromkeys(_ARGUMENTS, "arguments"), **_ID, **_FIXED}
 _OUTER_FIELDS = {FUNCTION_FIELD: "function", **_ID, **_FIXED}  # around the object of FUNCTION_FIELD
 _CALL_DEPTH = 2 if FUNCTION_FIELD else 1
-# How most calls begin, up to their arguments; what does not is read step by step.
-_HEAD_TOKENS = ["{", f'"({_STRING_RUN})"', ":", "(?={)"]
-if not NAME_IS_KEY:
-    _HEAD_TOKENS[1:1] = [f'"{re.escape(NAME_FIELD)}"', ":"]
-    _HEAD_TOKENS[4:4] = [",", f'"({"|".join(map(re.escape, sorted(_ARGUMENTS)))})"']
-_HEAD = re.compile(r"[ \t\r\n]*".join(_HEAD_TOKENS))
+# How most calls begin: up to their name, and up to their arguments; what does not is read step by step.
+_NAME_TOKENS = ["{", f'"{re.escape(NAME_FIELD)}"', ":", f'"({_STRING_RUN})"']
+_MIDDLE_TOKENS = [",", f'"({"|".join(map(re.escape, sorted(_ARGUMENTS)))})"', ":", r"(?=\{)"]
+if NAME_IS_KEY:
+    _NAME_TOKENS[1:3] = []
+    _MIDDLE_TOKENS[:2] = []
+_HEAD = re.compile(r"[ \t\r\n]*".join([*_NAME_TOKENS, *_MIDDLE_TOKENS]))
+_NAMED = re.compile(r"[ \t\r\n]*".join(_NAME_TOKENS))
+_MIDDLE = re.compile(r"[ \t\r\n]*".join(_MIDDLE_TOKENS))
+_BEHIND_NAME = ":" if NAME_IS_KEY else ", or }"  # what is expected there
 # How most of them end behind their arguments: with an id, which is not empty, or without.
 _ID_TOKENS = ["(?:,", f'"{re.escape(ID_FIELD)}"', ":", f'"(?!")({_STRING_RUN})"', ")?}"]
 if not ID_FIELD or NAME_IS_KEY or FUNCTION_FIELD:
     _ID_TOKENS = ["()}"]
 _TAIL = re.compile(r"[ \t\r\n]*".join(["", *_ID_TOKENS]))
+# Keys that are read at once when they are all there: what there is of them may stay unread.
+_USUAL_KEYS = [f'"{key}"' for key in (NAME_FIELD, ARGUMENTS_FIELD, ID_FIELD) if key]
+_KEYS_BEGUN = frozenset(key[:size] for key in _USUAL_KEYS for size in range(1, len(key)))
+_LONGEST_KEY = max(map(len, _USUAL_KEYS), default=0)
+
+
+def _tokens(tokens: Iterable[str], behind: _Quiet) -> _Quiet:
+    """Tokens, with whitespace before each of them as it may be, and what may come behind them."""
+    for token in reversed([*tokens]):
+        behind = _spaced(_literal(token, behind))
+    return behind
+
+
+# What may be there, of most calls, while no more is known than before.
+_IN_STRING, _IN_SPACE = _loop(_PLAIN_NAME), _loop(_SPACE)
+_IN_CALL = _tokens(['"'] if NAME_IS_KEY else [f'"{NAME_FIELD}"', ":", '"'], _IN_STRING)
+_TO_NAME = _tokens(["{"], _IN_CALL)
+_TO_NEXT_NAME = _tokens([","], _TO_NAME)
+_TO_ARGUMENTS = {
+    ", or }": _tokens([",", f'"{ARGUMENTS_FIELD}"', ":"], _IN_SPACE),
+    '"': _tokens([f'"{ARGUMENTS_FIELD}"', ":"], _IN_SPACE),
+    ":": _tokens([":"], _IN_SPACE),
+}
+_TO_ID = {
+    ", or }": _tokens([",", f'"{ID_FIELD}"', ":", '"'], _IN_STRING),
+    '"': _tokens([f'"{ID_FIELD}"', ":", '"'], _IN_STRING),
+}
 
 
 class JsonCalls(Decoder):
@@ -2101,12 +2227,14 @@ class JsonCalls(Decoder):
         self._arguments: JsonValue | None = None  # passed on as they come
         self._value: JsonValue | None = None  # a key, or any other value
         self._pieces: list[str] = []  # of it
+        self._waits = False  # what stands next is not all there yet
 
     def read(self, text: str, at: int, end: int) -> int:
         """Read text[at:end]; returns the index of the first character not read."""
+        self._waits = False
         if self._arguments is not None:
             at = self._read_arguments(self._arguments, text, at, end)
-        while at < end and not (self.done or self.failed or self.completed):
+        while at < end and not (self.done or self.failed or self.completed or self._waits):
             if self._value is not None:
                 at = self._read_value(self._value, text, at, end)
             elif self._arguments is not None:
@@ -2134,6 +2262,26 @@ class JsonCalls(Decoder):
             return None
         return _WholeCall(head[1], text[at:stop], tail[1] or None, *closed)
 
+    @classmethod
+    def first(cls) -> _Quiet | None:
+        """See Decoder."""
+        return None if FUNCTION_FIELD else _tokens(["["], _TO_NAME) if CALLS_IN_ARRAY else _TO_NAME
+
+    def quiet(self, closes: bool) -> _Quiet | None:
+        """See Decoder."""
+        expect = self._expect
+        if self._arguments is not None or self._value is not None:
+            return None
+        if expect in ("{", "{ or ]"):
+            return _TO_NAME if self._depth == _CALL_DEPTH - 1 else None
+        if expect == '" or }':
+            return _IN_CALL if self._depth == _CALL_DEPTH else None
+        if expect == ", or ]":
+            return _TO_NEXT_NAME if closes and not FUNCTION_FIELD else None
+        if self._has_name_only():
+            return _TO_ARGUMENTS.get(expect)
+        return _TO_ID.get(expect) if ID_FIELD and not FUNCTION_FIELD else None
+
     def ends(self) -> bool:
         """The text has ended: whether the last call is complete, if not the array."""
         return self._expect == ", or ]"
@@ -2147,11 +2295,16 @@ class JsonCalls(Decoder):
         char, expect = text[at], self._expect
         if char == '"' and expect in ('"', '" or }'):
             return self._begin_key(text, at, end)
+        if expect == _BEHIND_NAME and self._has_name_only() and (m := _MIDDLE.match(text, at, end)):
+            return self._take_arguments(m, 1, text, end)
         if expect == "[":
             self._expect, self.failed = "{ or ]", char != "["
         elif expect in ("{", "{ or ]"):
-            if self._depth == _CALL_DEPTH - 1 and (head := _HEAD.match(text, at, end)):
-                return self._take_head(head, text, end)
+            if self._depth == _CALL_DEPTH - 1:
+                if head := _HEAD.match(text, at, end):
+                    return self._take_head(head, text, end)
+                if head := _NAMED.match(text, at, end):
+                    return self._take_name(head)
             self._take_opening(char)
         elif expect == ":":
             self.failed = char != ":"
@@ -2168,31 +2321,49 @@ class JsonCalls(Decoder):
             self.failed = True
         return at if self.failed else at + 1
 
+    def _has_name_only(self) -> bool:
+        """Whether the call's name has been read, and nothing else of it."""
+        if NAME_IS_KEY:
+            return self._expect == ":"
+        return self._depth == _CALL_DEPTH and self._fields == {NAME_FIELD} and not self._field
+
+    def _take_name(self, head: re.Match[str]) -> int:
+        """The call up to its name."""
+        self._depth, self._fields = self._depth + 1, {NAME_FIELD}
+        self._field, self._expect = ("arguments", ":") if NAME_IS_KEY else ("", ", or }")
+        self.failed = not head[1] or not self._parser.call_name(head[1])
+        return head.end(1) if self.failed else head.end()
+
     def _take_head(self, head: re.Match[str], text: str, end: int) -> int:
         """The call up to its arguments, and those if they are all there."""
-        self._depth, self._fields = self._depth + 1, {NAME_FIELD, *head.groups()[1:]}
-        if not head[1] or not self._parser.call_name(head[1]):
-            self.failed = True
-            return head.end(1)
+        stop = self._take_name(head)
+        return stop if self.failed else self._take_arguments(head, 2, text, end)
+
+    def _take_arguments(self, head: re.Match[str], group: int, text: str, end: int) -> int:
+        """The arguments, if they are all there, behind what has their key in this group."""
+        if not NAME_IS_KEY:
+            self._fields.add(head[group])
         at = head.end()
         stop = _whole(text, at, end, self._parser)
-        if stop:
-            self._parser.call_arguments(text[at:stop])
-            self._expect = ", or }"
-            tail = _TAIL.match(text, stop, end)
-            if tail is None:
-                return stop
-            if tail[1]:
-                self._parser.call_id(tail[1])
-            self._close_object()
-            return tail.end()
-        self._field, self._expect, self._arguments = "arguments", "", JsonValue(self._parser)
-        return at
+        if not stop:
+            self._field, self._expect, self._arguments = "arguments", "", JsonValue(self._parser)
+            return at
+        self._parser.call_arguments(text[at:stop])
+        self._field, self._expect = "", ", or }"
+        tail = _TAIL.match(text, stop, end)
+        if tail is None:
+            return stop
+        if tail[1]:
+            self._parser.call_id(tail[1])
+        self._close_object()
+        return tail.end()
 
     def _begin_key(self, text: str, at: int, end: int) -> int:
         whole = _KEY_TOKEN.match(text, at, end)
         if whole is None:
-            self._expect, self._value, self._pieces = "key", JsonValue(), []
+            self._waits = not self.final and end - at < _LONGEST_KEY and text[at:end] in _KEYS_BEGUN
+            if not self._waits:
+                self._expect, self._value, self._pieces = "key", JsonValue(), []
             return at
         self.failed = not self._end_key(whole[1])
         self._begin_value()

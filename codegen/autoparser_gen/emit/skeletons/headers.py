@@ -17,8 +17,8 @@ from autoparser_gen.emit.skeletons.regions import (
 from autoparser_gen.emit.skeletons.runtime import (
     _NAME,
     Parser,
-    _past_quiet,
     _match_end,
+    _past_quiet,
     _past_space,
 )
 
