@@ -1898,6 +1898,8 @@ class Header(Decoder):
     def quiet(self, closes: bool) -> _Quiet | None:
         """See Decoder."""
         text = self._text.lstrip(_SPACE).removeprefix(ROLE).lstrip(_SPACE)
+        if "\n" in text:  # it is over, unless its end marker goes on
+            return None
         return _IN_HEADER if text.startswith(_SIGNS) else _past_quiet(_TO_HEADER, self._text)
 
     def _decide(self) -> bool:

@@ -2188,7 +2188,7 @@ if NAME_IS_KEY:
     _NAME_TOKENS[1:3] = []
     _MIDDLE_TOKENS[:2] = []
 _HEAD = re.compile(r"[ \t\r\n]*".join([*_NAME_TOKENS, *_MIDDLE_TOKENS]))
-_NAMED = re.compile(r"[ \t\r\n]*".join(_NAME_TOKENS))
+_UP_TO_NAME = re.compile(r"[ \t\r\n]*".join(_NAME_TOKENS))
 _MIDDLE = re.compile(r"[ \t\r\n]*".join(_MIDDLE_TOKENS))
 _BEHIND_NAME = ":" if NAME_IS_KEY else ", or }"  # what is expected there
 # How most of them end behind their arguments: with an id, which is not empty, or without.
@@ -2318,7 +2318,7 @@ class JsonCalls(Decoder):
             if self._depth == _CALL_DEPTH - 1:
                 if head := _HEAD.match(text, at, end):
                     return self._take_head(head, text, end)
-                if head := _NAMED.match(text, at, end):
+                if head := _UP_TO_NAME.match(text, at, end):
                     return self._take_name(head)
             self._take_opening(char)
         elif expect == ":":
