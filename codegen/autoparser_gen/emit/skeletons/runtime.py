@@ -364,7 +364,9 @@ class Parser(_Turn):
         missing = not text and place.collects != "id"
         # Where this may be text still, a space shows that it is.
         missing = missing or (self._undecided and any(char in _SPACE for char in written))
-        if missing or (place.collects == "key" and text in self.call.keys):
+        if place.collects == "key":
+            missing = missing or text in self.call.keys
+        if missing or not self._fits(place.collects, text):
             return self._fail(stop)
         if self._undecided and not row.in_value:
             self._decide()

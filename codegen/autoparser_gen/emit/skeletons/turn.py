@@ -235,6 +235,12 @@ class _Turn:
         else:
             self._give("separator", text)
 
+    def _fits(self, collects: str, text: str) -> bool:
+        """Whether a field that repeats what was read before does so."""
+        if collects == "same name":
+            return text == self.call.name
+        return collects != "same key" or text == self.call.key
+
     def _capture(self, collects: str, text: str, target: _Place) -> bool:
         """A field has been read; False where the call cannot be with it."""
         call = self.call
@@ -250,10 +256,6 @@ class _Turn:
                 self._announce(call)
         elif collects == "type":
             call.type = text
-        elif collects == "same name":
-            return text == call.name
-        elif collects == "same key":
-            return text == call.key
         elif collects == "key":
             opening = ", " if call.keys else "{"
             call.keys.add(text)
