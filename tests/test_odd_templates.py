@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import random
 import types
 from dataclasses import dataclass
 
@@ -11,6 +12,9 @@ import pytest
 from odd_templates import TEMPLATES, UNREADABLE
 from parsers import deltas_of
 from splits import usual_splits
+from test_nothing_lost import check
+from walks import TOOLS as USUAL_TOOLS
+from walks import damaged, markers_of
 
 from autoparser_gen import verify
 from autoparser_gen.analysis import Analysis, analyze
@@ -76,6 +80,7 @@ ASIDE = "a wrapper of content beside calls, none without content"
 BLOCK = "a block of reasoning before every call"
 
 # (format, output, content, reasoning, calls)
+DAMAGED = 100  # outputs of each
 OUTPUTS = [
     ("bare calls with commas", f"{CALL},{CALL}", "", "", TWO),
     ("bare calls with commas", f"{CALL} , \n{CALL}", "", "", TWO),
@@ -125,6 +130,14 @@ OUTPUTS = [
     ("names and keys as tags", "<f>\n</f>", "", "", [("f", {})]),
     ("names and keys as tags", "<f>\n<x></f></x>\n</f>", "", "", [("f", {"x": "</f>"})]),
     ("names and keys as tags", "<f><x>a</x> b</x></f>", "", "", [("f", {"x": "a</x> b"})]),
+    # What follows the value is no end of this function: the value goes on.
+    (
+        "names and keys as tags",
+        "<f><x>1</x>\n</g></x>\n</f>",
+        "",
+        "",
+        [("f", {"x": "1</x>\n</g>"})],
+    ),
     ("keys as tags", "<c><name>f</name><x><b>1</b></x></c>", "", "", [("f", {"x": "<b>1</b>"})]),
     ("keys as tags", "<c><name>f</name><x>1</x><y>2</y></c>", "", "", [("f", {"x": 1, "y": 2})]),
     ("the name in the closer", "<do f><p=x>1</p></do f>", "", "", ONE),
@@ -331,6 +344,16 @@ def test_outputs(
 
 
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]
+
+
+@pytest.mark.parametrize("name", sorted({row[0] for row in OUTPUTS}))
+def test_nothing_of_a_damaged_output_is_lost(name: str) -> None:
+    module, rng = generate(name).module, random.Random(name)
+    texts = [row[1] for row in OUTPUTS if row[0] == name]
+    markers = markers_of(module)
+    for _ in range(DAMAGED):
+        text = damaged(rng.choice(texts), markers, rng)
+        check(module, text, {"tools": rng.choice((None, USUAL_TOOLS))}, rng)
 
 
 @pytest.mark.parametrize("text", ["<ul><li>a</li></ul>", "So: <b>\n</b>", "a <b c", "<p>"])

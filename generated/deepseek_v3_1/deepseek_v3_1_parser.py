@@ -400,12 +400,12 @@ class _Row:
         self.ends_call = go.closes and not go.opens and not self.tentative
         # Whether a message's header follows, and no call may go on before it.
         outside = self.in_text or (place.kind == "gap" and place.otherwise != "back")
-        self._begins_message = target.collects == "header" and outside and not go.closes
+        self.begins_message = target.collects == "header" and outside and not go.closes
 
     @cached_property
     def decoder(self) -> type[Decoder] | None:
         """Where a call in text, or a message, begins with the marker: what reads the first value in it."""
-        if self._begins_message:
+        if self.begins_message:
             return DECODERS[self.target.name]
         if not self.opens or self.stays or not self.in_text:
             return None
@@ -870,6 +870,12 @@ class _Turn:
         else:
             self._give("separator", text)
 
+    def _fits(self, collects: str, text: str) -> bool:
+        """Whether a field that repeats what was read before does so."""
+        if collects == "same name":
+            return text == self.call.name
+        return collects != "same key" or text == self.call.key
+
     def _capture(self, collects: str, text: str, target: _Place) -> bool:
         """A field has been read; False where the call cannot be with it."""
         call = self.call
@@ -885,10 +891,6 @@ class _Turn:
                 self._announce(call)
         elif collects == "type":
             call.type = text
-        elif collects == "same name":
-            return text == call.name
-        elif collects == "same key":
-            return text == call.key
         elif collects == "key":
             opening = ", " if call.keys else "{"
             call.keys.add(text)
@@ -1365,7 +1367,7 @@ class Parser(_Turn):
             return False
         if self._at < at:  # whitespace in a gap
             self._keep(at)
-        if row.before or self._blank:
+        if row.before or row.begins_message or self._blank:
             self._give("separator", self._space)
             self._space = ""
         else:
@@ -1446,7 +1448,9 @@ class Parser(_Turn):
         missing = not text and place.collects != "id"
         # Where this may be text still, a space shows that it is.
         missing = missing or (self._undecided and any(char in _SPACE for char in written))
-        if missing or (place.collects == "key" and text in self.call.keys):
+        if place.collects == "key":
+            missing = missing or text in self.call.keys
+        if missing or not self._fits(place.collects, text):
             return self._fail(stop)
         if self._undecided and not row.in_value:
             self._decide()
@@ -2162,9 +2166,9 @@ class JsonArguments(Decoder):
             return at
         stop = value.read(text, at, end)
         self.failed = value.failed or value.kind != "{"
-        if self.failed:
-            return stop if value.kind == "{" else at
-        self._parser.call_arguments(text[at:stop])
+        if value.kind != "{":
+            return at
+        self._parser.call_arguments(text[at:stop])  # where it fails too, as if it came in pieces
         self.done = value.done
         return stop
 

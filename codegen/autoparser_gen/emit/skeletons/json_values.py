@@ -377,9 +377,9 @@ class JsonArguments(Decoder):
             return at
         stop = value.read(text, at, end)
         self.failed = value.failed or value.kind != "{"
-        if self.failed:
-            return stop if value.kind == "{" else at
-        self._parser.call_arguments(text[at:stop])
+        if value.kind != "{":
+            return at
+        self._parser.call_arguments(text[at:stop])  # where it fails too, as if it came in pieces
         self.done = value.done
         return stop
 

@@ -135,12 +135,12 @@ class _Row:
         self.ends_call = go.closes and not go.opens and not self.tentative
         # Whether a message's header follows, and no call may go on before it.
         outside = self.in_text or (place.kind == "gap" and place.otherwise != "back")
-        self._begins_message = target.collects == "header" and outside and not go.closes
+        self.begins_message = target.collects == "header" and outside and not go.closes
 
     @cached_property
     def decoder(self) -> type[Decoder] | None:
         """Where a call in text, or a message, begins with the marker: what reads the first value in it."""
-        if self._begins_message:
+        if self.begins_message:
             return DECODERS[self.target.name]
         if not self.opens or self.stays or not self.in_text:
             return None

@@ -283,7 +283,7 @@ class Parser(_Turn):
             return False
         if self._at < at:  # whitespace in a gap
             self._keep(at)
-        if row.before or self._blank:
+        if row.before or row.begins_message or self._blank:
             self._give("separator", self._space)
             self._space = ""
         else:
