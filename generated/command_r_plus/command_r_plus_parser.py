@@ -321,8 +321,8 @@ class Decoder:
         """What a value may begin with while nothing is known of it; None where something is at once."""
         return None
 
-    def quiet(self, closes: bool) -> _Quiet | None:
-        """The same of what it has not read yet; `closes` says whether the end of a call tells nothing."""
+    def quiet(self) -> _Quiet | None:
+        """The same of what it has not read yet."""
         return None
 
     def passes(self) -> _ReadPiece | None:
@@ -911,8 +911,13 @@ class _Turn:
             self._call = _Call()
         return self._call
 
-    def _is_settled(self, call: _Call) -> bool:
-        """Whether all deltas of a call are out, so that its end adds none."""
+    def ends_quietly(self) -> bool:
+        """Whether all deltas of the call in progress are out, so that its end adds none."""
+        call = self._call
+        if self._undecided:
+            return False
+        if call is None:
+            return True
         has_id = call.id is not None or self._make_id is None
         return call.index is not None and bool(call.arguments) and not call.keys and has_id
 
@@ -1230,14 +1235,13 @@ class Parser(_Turn):
 
     def _wait(self) -> None:
         """See whether nothing will be known for a while by what comes next."""
-        place, decoder, call = self._place, self._decoder, self._call
-        closes = not self._undecided and (call is None or self._is_settled(call))
+        place, decoder = self._place, self._decoder
         if place.kind == "data":
-            quiet = None if decoder is None else decoder.quiet(closes)
+            quiet = None if decoder is None else decoder.quiet()
         elif self._spaced or (self._skip and place.kind == "raw"):
             quiet = None  # only what ends a field may follow; a value begins behind the whitespace
         else:
-            quiet = place.far if closes else place.near
+            quiet = place.far if self.ends_quietly() else place.near
         if quiet:
             self._quiet = _past_quiet(quiet, self._buffer[self._scanned :])
 
@@ -2275,7 +2279,7 @@ class JsonCalls(Decoder):
         """See Decoder."""
         return None if FUNCTION_FIELD else _tokens(["["], _TO_NAME) if CALLS_IN_ARRAY else _TO_NAME
 
-    def quiet(self, closes: bool) -> _Quiet | None:
+    def quiet(self) -> _Quiet | None:
         """See Decoder."""
         expect = self._expect
         if self._arguments is not None or self._value is not None:
@@ -2285,7 +2289,7 @@ class JsonCalls(Decoder):
         if expect == '" or }':
             return _IN_CALL if self._depth == _CALL_DEPTH else None
         if expect == ", or ]":
-            return _TO_NEXT_NAME if closes and not FUNCTION_FIELD else None
+            return None if FUNCTION_FIELD or not self._parser.ends_quietly() else _TO_NEXT_NAME
         if self._has_name_only():
             return _TO_ARGUMENTS.get(expect)
         return _TO_ID.get(expect) if ID_FIELD and not FUNCTION_FIELD else None

@@ -367,8 +367,8 @@ class Decoder:
         """What a value may begin with while nothing is known of it; None where something is at once."""
         return None
 
-    def quiet(self, closes: bool) -> _Quiet | None:
-        """The same of what it has not read yet; `closes` says whether the end of a call tells nothing."""
+    def quiet(self) -> _Quiet | None:
+        """The same of what it has not read yet."""
         return None
 
     def passes(self) -> _ReadPiece | None:
@@ -957,8 +957,13 @@ class _Turn:
             self._call = _Call()
         return self._call
 
-    def _is_settled(self, call: _Call) -> bool:
-        """Whether all deltas of a call are out, so that its end adds none."""
+    def ends_quietly(self) -> bool:
+        """Whether all deltas of the call in progress are out, so that its end adds none."""
+        call = self._call
+        if self._undecided:
+            return False
+        if call is None:
+            return True
         has_id = call.id is not None or self._make_id is None
         return call.index is not None and bool(call.arguments) and not call.keys and has_id
 
@@ -1276,14 +1281,13 @@ class Parser(_Turn):
 
     def _wait(self) -> None:
         """See whether nothing will be known for a while by what comes next."""
-        place, decoder, call = self._place, self._decoder, self._call
-        closes = not self._undecided and (call is None or self._is_settled(call))
+        place, decoder = self._place, self._decoder
         if place.kind == "data":
-            quiet = None if decoder is None else decoder.quiet(closes)
+            quiet = None if decoder is None else decoder.quiet()
         elif self._spaced or (self._skip and place.kind == "raw"):
             quiet = None  # only what ends a field may follow; a value begins behind the whitespace
         else:
-            quiet = place.far if closes else place.near
+            quiet = place.far if self.ends_quietly() else place.near
         if quiet:
             self._quiet = _past_quiet(quiet, self._buffer[self._scanned :])
 

@@ -113,7 +113,7 @@ class Header(Decoder):
         """The text has ended: whether this is a header that was cut off, rather than text."""
         return self._text != self.begun and any(sign in self._text for sign in _SIGNS)
 
-    def quiet(self, closes: bool) -> _Quiet | None:
+    def quiet(self) -> _Quiet | None:
         """See Decoder."""
         text = self._text.lstrip(_SPACE).removeprefix(ROLE).lstrip(_SPACE)
         if "\n" in text:  # it is over, unless its end marker goes on

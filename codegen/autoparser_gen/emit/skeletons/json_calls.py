@@ -145,7 +145,7 @@ class JsonCalls(Decoder):
         """See Decoder."""
         return None if FUNCTION_FIELD else _tokens(["["], _TO_NAME) if CALLS_IN_ARRAY else _TO_NAME
 
-    def quiet(self, closes: bool) -> _Quiet | None:
+    def quiet(self) -> _Quiet | None:
         """See Decoder."""
         expect = self._expect
         if self._arguments is not None or self._value is not None:
@@ -155,7 +155,7 @@ class JsonCalls(Decoder):
         if expect == '" or }':
             return _IN_CALL if self._depth == _CALL_DEPTH else None
         if expect == ", or ]":
-            return _TO_NEXT_NAME if closes and not FUNCTION_FIELD else None
+            return None if FUNCTION_FIELD or not self._parser.ends_quietly() else _TO_NEXT_NAME
         if self._has_name_only():
             return _TO_ARGUMENTS.get(expect)
         return _TO_ID.get(expect) if ID_FIELD and not FUNCTION_FIELD else None

@@ -6,15 +6,7 @@ import re
 
 from autoparser_gen.emit.skeletons.literal_strings import _SPACES, _ahead
 from autoparser_gen.emit.skeletons.literals import _LITERAL_WORDS, Literal
-from autoparser_gen.emit.skeletons.regions import (
-    _PLAIN_NAME,
-    Decoder,
-    _literal,
-    _loop,
-    _Quiet,
-    _ReadPiece,
-    _spaced,
-)
+from autoparser_gen.emit.skeletons.regions import Decoder, _ReadPiece
 from autoparser_gen.emit.skeletons.runtime import _NAME, Parser, _match_end, _past_space
 from autoparser_gen.emit.skeletons.turn import _quoted
 
@@ -52,20 +44,6 @@ _ARGUMENT = re.compile(
     rf"(\w[\w.$-]{{0,99}})=(?:({'|'.join(_STRINGS)})|({'|'.join(_OTHERS)}))"
     r"(?:,[ \t\r\n]*|(?=(\))))"
 )
-# What may be there, of most calls, while no more is known than before.
-_IN_KEY = _loop(char for char in _PLAIN_NAME if _KEYWORD.fullmatch(char))
-_TO_KEY = _spaced(
-    {char: behind for char, behind in _IN_KEY.items() if char.isalnum() or char == "_"}
-)
-_IN_NAME = _loop(_PLAIN_NAME)
-_QUIET = {
-    "key": _IN_KEY,
-    "argument": _TO_KEY,
-    ", or )": _spaced(_literal(",", _TO_KEY)),
-    "name": _IN_NAME,
-    "call": _spaced({**_IN_NAME}),
-}
-_TO_NEXT_CALL = _spaced(_literal(",", _QUIET["call"]))
 
 
 class PythonCalls(Decoder):
@@ -100,14 +78,6 @@ class PythonCalls(Decoder):
                 if at < end:
                     at = self._take_next(text, at, end)
         return at
-
-    def quiet(self, closes: bool) -> _Quiet | None:
-        """See Decoder."""
-        if self._value is not None:
-            return None
-        if self._expect == "end of call":
-            return _TO_NEXT_CALL if closes and self._in_list else None
-        return _QUIET.get(self._expect)
 
     def ends(self) -> bool:
         """The text has ended: whether the last call is complete, if not the list."""

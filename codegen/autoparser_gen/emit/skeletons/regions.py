@@ -80,8 +80,8 @@ class Decoder:
         """What a value may begin with while nothing is known of it; None where something is at once."""
         return None
 
-    def quiet(self, closes: bool) -> _Quiet | None:
-        """The same of what it has not read yet; `closes` says whether the end of a call tells nothing."""
+    def quiet(self) -> _Quiet | None:
+        """The same of what it has not read yet."""
         return None
 
     def passes(self) -> _ReadPiece | None:

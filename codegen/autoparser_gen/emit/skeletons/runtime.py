@@ -170,14 +170,13 @@ class Parser(_Turn):
 
     def _wait(self) -> None:
         """See whether nothing will be known for a while by what comes next."""
-        place, decoder, call = self._place, self._decoder, self._call
-        closes = not self._undecided and (call is None or self._is_settled(call))
+        place, decoder = self._place, self._decoder
         if place.kind == "data":
-            quiet = None if decoder is None else decoder.quiet(closes)
+            quiet = None if decoder is None else decoder.quiet()
         elif self._spaced or (self._skip and place.kind == "raw"):
             quiet = None  # only what ends a field may follow; a value begins behind the whitespace
         else:
-            quiet = place.far if closes else place.near
+            quiet = place.far if self.ends_quietly() else place.near
         if quiet:
             self._quiet = _past_quiet(quiet, self._buffer[self._scanned :])
 

@@ -300,8 +300,13 @@ class _Turn:
             self._call = _Call()
         return self._call
 
-    def _is_settled(self, call: _Call) -> bool:
-        """Whether all deltas of a call are out, so that its end adds none."""
+    def ends_quietly(self) -> bool:
+        """Whether all deltas of the call in progress are out, so that its end adds none."""
+        call = self._call
+        if self._undecided:
+            return False
+        if call is None:
+            return True
         has_id = call.id is not None or self._make_id is None
         return call.index is not None and bool(call.arguments) and not call.keys and has_id
 
