@@ -26,8 +26,8 @@ from autoparser_gen.grammar.ir import (
     walk,
 )
 from autoparser_gen.grammar.readable import ends_with_closer
-from autoparser_gen.grammar.until import Automaton, automaton_of
-from autoparser_gen.grammar.words import contains, difference, first_chars, is_empty
+from autoparser_gen.grammar.until import Automaton, automaton_of, first_characters
+from autoparser_gen.grammar.words import contains, first_chars, in_both, is_empty
 
 # Rounds of a repetition that are counted; more may be any number, so that the search is short.
 _COUNTED = 2
@@ -112,14 +112,14 @@ def _first_steps(
             yield CharClass(((char.text, char.text),)), rest, automaton.step(state, char.text)
             continue
         for target, along in automaton.edges(state).items():
-            shared = difference(char, difference(char, along))
+            shared = in_both(char, along)
             if not is_empty(shared):
                 yield shared, rest, target
 
 
 def _may_begin(body: Expr, stops: Sequence[Stop]) -> bool:
     """Whether a text may hold the character that a stop begins with."""
-    firsts = {stop[0][0] for stop in stops if isinstance(stop[0], str)}
+    firsts = first_characters(stops)
     return any(
         (isinstance(node, Lit) and not firsts.isdisjoint(node.text))
         or (isinstance(node, CharClass) and any(contains(node, first) for first in firsts))

@@ -221,10 +221,13 @@ def _expr(item: Expr | str) -> Expr:
     return Lit(item) if isinstance(item, str) else item
 
 
+USUAL_MARGIN = 8  # characters; chat templates mostly write less
+
+
 class Builder:
     """Collects rules by name while a grammar is lowered; order is decided at the end."""
 
-    def __init__(self, whitespace: Expr | None = None, margin: int = 8) -> None:
+    def __init__(self, whitespace: Expr | None = None, margin: int = USUAL_MARGIN) -> None:
         """Start without rules; `whitespace` stands between tokens if it is not the usual one.
 
         `margin` is how many characters of whitespace may stand between the parts of a response.
@@ -314,15 +317,7 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 def references(expr: Expr) -> Iterator[str]:
     """The names that an expression refers to, in reading order."""
-    stack = [expr]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Ref):
-            yield node.name
-        elif isinstance(node, (Seq, Alt)):
-            stack.extend(reversed(node.items))
-        elif isinstance(node, Rep):
-            stack.append(node.item)
+    return (node.name for node in walk(expr) if isinstance(node, Ref))
 
 
 def replaced(expr: Expr, bodies: Mapping[str, Expr]) -> Expr:

@@ -50,7 +50,8 @@ from autoparser_gen.grammar.syntax import (
     verbatim,
 )
 from autoparser_gen.grammar.unlike import unlike
-from autoparser_gen.grammar.unmarked import first_characters, unmarked, warn_of_lost
+from autoparser_gen.grammar.unmarked import unmarked, warn_of_lost
+from autoparser_gen.grammar.until import first_characters
 from autoparser_gen.grammar.value_ends import value_stops, value_suffixes
 from autoparser_gen.grammar.words import other_than
 

@@ -16,6 +16,7 @@ from autoparser_gen.analysis.model import Analysis, LiteralSyntax
 from autoparser_gen.grammar.early import is_whole, whole_texts
 from autoparser_gen.grammar.escapes import as_it_is_or_by_number, by_number
 from autoparser_gen.grammar.ir import (
+    USUAL_MARGIN,
     Alt,
     Builder,
     CharClass,
@@ -45,6 +46,7 @@ from autoparser_gen.grammar.readable import (
     require_whole,
 )
 from autoparser_gen.grammar.unmarked import is_apart, unmarked, warn_of_lost
+from autoparser_gen.grammar.until import first_characters
 from autoparser_gen.grammar.words import contains, is_empty, other_than, without
 
 JSON = LiteralSyntax()
@@ -103,16 +105,17 @@ def whitespace_of(analysis: Analysis) -> Expr | None:
     texts = (text for text in written if isinstance(text, str))
     runs = [run for text in texts for run in re.findall(r"[ \t\r\n]+", text)]
     unusual = [len(run) for run in runs if not _IS_WHITESPACE.fullmatch(run)]
-    return Rep(chars(" \t\r\n"), 1, max(8, *unusual)) if unusual else None
+    return Rep(chars(" \t\r\n"), 1, max(USUAL_MARGIN, *unusual)) if unusual else None
 
 
 def margin_length(analysis: Analysis) -> int:
     """How many characters of whitespace may stand between the parts of a response.
 
-    As many as the chat template writes; mostly that is less than 8.
+    As many as the chat template writes; mostly that is less than is usual.
     """
     texts = (*analysis.joints.values(), analysis.reasoning.end)
-    return max(8, *(len(run) for text in texts for run in re.findall(r"[ \t\r\n]+", text)), 0)
+    runs = (len(run) for text in texts for run in re.findall(r"[ \t\r\n]+", text))
+    return max([USUAL_MARGIN, *runs])
 
 
 def whitespace(builder: Builder) -> Ref:
@@ -337,7 +340,7 @@ class Syntax:
 
     def _without_stops(self, body: Expr) -> Expr:
         """An expression of characters, of which no class holds what a stop begins with."""
-        firsts = dict.fromkeys(stop[0][0] for stop in self.string_stops if isinstance(stop[0], str))
+        firsts = sorted(first_characters(self.string_stops))
         return spelled(body, {}, [(first, first) for first in firsts]) if firsts else body
 
     def key(self, text: str) -> Expr:

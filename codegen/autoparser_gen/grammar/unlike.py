@@ -18,7 +18,7 @@ from autoparser_gen.grammar.ir import (
     nullable,
     seq,
 )
-from autoparser_gen.grammar.words import difference, first_chars, is_empty
+from autoparser_gen.grammar.words import difference, first_chars, in_both, is_empty
 
 # For each state of reading data the characters that lead to another one, or to none.
 _Ways = dict[str, list[tuple[CharClass, str | None]]]
@@ -76,7 +76,7 @@ def _unlike(expr: Expr, state: str, ways: _Ways, whole: Collection[str], depth: 
         char = free = chars(first.text) if isinstance(first, Lit) else first
         for along, following in ways[state]:
             free = difference(free, along)
-            shared = difference(char, difference(char, along))
+            shared = in_both(char, along)
             if following is not None and depth and not is_empty(shared):
                 left = _unlike(rest, following, ways, whole, depth - 1)
                 choices += [] if left is None else [seq(first if shared == char else shared, left)]

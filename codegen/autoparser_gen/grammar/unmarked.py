@@ -9,7 +9,7 @@ limit is never passed, and a text of the second kind may not come quite as near 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -31,8 +31,8 @@ from autoparser_gen.grammar.ir import (
     walk,
 )
 from autoparser_gen.grammar.readable import ends_with_closer
-from autoparser_gen.grammar.until import Automaton, automaton_of
-from autoparser_gen.grammar.words import contains, difference, is_empty
+from autoparser_gen.grammar.until import Automaton, automaton_of, first_characters
+from autoparser_gen.grammar.words import contains, in_both, is_empty
 
 # By so many characters a marker is known: no text holds them, so that expressions stay short.
 _KNOWN_BY = 4
@@ -67,11 +67,6 @@ def is_apart(piece: Piece) -> bool:
         return False
     begin = piece[:_KNOWN_BY]
     return begin.isprintable() and not begin[:1].isalnum() and set(begin).isdisjoint("\\\"'")
-
-
-def first_characters(stops: Iterable[Stop]) -> set[str]:
-    """The characters that stops begin with."""
-    return {stop[0][0] for stop in stops if isinstance(stop[0], str)}
 
 
 def warn_of_lost(builder: Builder, name: str, expr: Expr, stops: Sequence[Stop]) -> None:
@@ -161,11 +156,7 @@ def _times(block: Expr, low: int, high: int) -> Expr:
 
 def _plain(automaton: Automaton, chars: CharClass) -> CharClass:
     """The characters of a class that begin no stop."""
-    return _shared(chars, automaton.edges(0)[0])
-
-
-def _shared(one: CharClass, other: CharClass) -> CharClass:
-    return difference(one, difference(one, other))
+    return in_both(chars, automaton.edges(0)[0])
 
 
 @lru_cache(256)
@@ -216,7 +207,7 @@ def _paths(
         if not goes_on(count, state):
             continue
         for target, along in automaton.edges(state).items():
-            shared = _shared(chars, along)
+            shared = in_both(chars, along)
             if automaton.hits(target) or is_empty(shared):
                 continue
             following = min(count + 1, most), target

@@ -161,6 +161,11 @@ def automaton_of(stops: tuple[Stop, ...], before: str = "") -> Automaton:
     return Automaton(stops, before)
 
 
+def first_characters(stops: Iterable[Stop]) -> set[str]:
+    """The characters that stops begin with."""
+    return {stop[0][0] for stop in stops if isinstance(stop[0], str)}
+
+
 def may_be_apart(piece: Piece, following: Piece) -> bool:
     """Whether whitespace may stand between two pieces of a stop."""
     return not any(isinstance(each, Word) and each.tight for each in (piece, following))

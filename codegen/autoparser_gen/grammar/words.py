@@ -61,6 +61,11 @@ def difference(one: CharClass, other: CharClass) -> CharClass:
     return CharClass(without(one.ranges, other.ranges))
 
 
+def in_both(one: CharClass, other: CharClass) -> CharClass:
+    """The characters that are in two classes."""
+    return difference(one, difference(one, other))
+
+
 def is_empty(char: CharClass) -> bool:
     return not char.ranges and not char.negated
 
