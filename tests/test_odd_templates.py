@@ -79,8 +79,8 @@ BEHIND_LIST = "content right behind a bare list of python calls"
 ASIDE = "a wrapper of content beside calls, none without content"
 BLOCK = "a block of reasoning before every call"
 
+DAMAGED = 100  # outputs that are made of each format's
 # (format, output, content, reasoning, calls)
-DAMAGED = 100  # outputs of each
 OUTPUTS = [
     ("bare calls with commas", f"{CALL},{CALL}", "", "", TWO),
     ("bare calls with commas", f"{CALL} , \n{CALL}", "", "", TWO),

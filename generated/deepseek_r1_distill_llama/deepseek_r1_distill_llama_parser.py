@@ -629,13 +629,6 @@ def _spaced(node: _Quiet) -> _Quiet:
     return node
 
 
-def _literal(text: str, behind: _Quiet) -> _Quiet:
-    """A text, and what may come behind it."""
-    for char in reversed(text):
-        behind = {char: behind}
-    return behind
-
-
 def _quiet(place: _Place, known: dict[str, _Quiet] | None) -> _Quiet:
     """What may come in a region without anything being known of it.
 
@@ -668,6 +661,16 @@ def _quiet(place: _Place, known: dict[str, _Quiet] | None) -> _Quiet:
         if behind:
             node[last] = behind
     return start
+
+
+def _past_quiet(quiet: _Quiet, text: str) -> _Quiet | None:
+    """What may come behind a text without anything being known of it; None where that text may not."""
+    try:
+        for char in text:
+            quiet = quiet[char]
+    except KeyError:
+        return None
+    return quiet
 
 
 def _core(marker: str) -> str:
@@ -768,9 +771,7 @@ class _Turn:
         self._direct: Decoder | None = None  # reads what goes on here, without the buffer
         self._value_stops: _SearchIn | None = None
         self._passing: _Call | None = None  # whose `passes` reads pieces of it
-        self._quiet: _Quiet | None = (
-            None  # what may come behind the buffer while `_read` need not look
-        )
+        self._quiet: _Quiet | None = None  # what may come while `_read` need not look
         self._position = 0  # characters accounted for
         self._incomplete = ""
         self._calls: list[ToolCall] = []
@@ -879,7 +880,9 @@ class _Turn:
             self._give("separator", text)
 
     def _fits(self, collects: str, text: str) -> bool:
-        """Whether a field that repeats what was read before does so."""
+        """Whether a field goes with what was read before: a key is new, what is repeated is the same."""
+        if collects == "key":
+            return text not in self.call.keys
         if collects == "same name":
             return text == self.call.name
         return collects != "same key" or text == self.call.key
@@ -1460,8 +1463,6 @@ class Parser(_Turn):
         missing = not text and place.collects != "id"
         # Where this may be text still, a space shows that it is.
         missing = missing or (self._undecided and any(char in _SPACE for char in written))
-        if place.collects == "key":
-            missing = missing or text in self.call.keys
         if missing or not self._fits(place.collects, text):
             return self._fail(stop)
         if self._undecided and not row.in_value:
@@ -1745,16 +1746,6 @@ _READ: dict[str, Callable[[Parser, bool], bool]] = {
 
 
 _LONGEST_QUIET = 400  # characters that are left unread at most, since they are looked at once more
-
-
-def _past_quiet(quiet: _Quiet, text: str) -> _Quiet | None:
-    """What may come behind a text without anything being known of it; None where that text may not."""
-    try:
-        for char in text:
-            quiet = quiet[char]
-    except KeyError:
-        return None
-    return quiet
 
 
 def _past_space(text: str, at: int, end: int) -> int:

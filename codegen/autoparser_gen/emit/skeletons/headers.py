@@ -10,6 +10,7 @@ from autoparser_gen.emit.skeletons.regions import (
     DECODERS,
     Decoder,
     _loop,
+    _past_quiet,
     _Quiet,
     _Row,
     _WholeCall,
@@ -18,7 +19,6 @@ from autoparser_gen.emit.skeletons.runtime import (
     _NAME,
     Parser,
     _match_end,
-    _past_quiet,
     _past_space,
 )
 

@@ -17,7 +17,6 @@ from autoparser_gen.emit.skeletons.regions import (
     _PLAIN_NAME,
     _SPACE,
     Decoder,
-    _literal,
     _loop,
     _Quiet,
     _ReadPiece,
@@ -68,7 +67,9 @@ _LONGEST_KEY = max(map(len, _USUAL_KEYS), default=0)
 def _tokens(tokens: Iterable[str], behind: _Quiet) -> _Quiet:
     """Tokens, with whitespace before each of them as it may be, and what may come behind them."""
     for token in reversed([*tokens]):
-        behind = _spaced(_literal(token, behind))
+        for char in reversed(token):
+            behind = {char: behind}
+        behind = _spaced(behind)
     return behind
 
 

@@ -356,13 +356,6 @@ def _spaced(node: _Quiet) -> _Quiet:
     return node
 
 
-def _literal(text: str, behind: _Quiet) -> _Quiet:
-    """A text, and what may come behind it."""
-    for char in reversed(text):
-        behind = {char: behind}
-    return behind
-
-
 def _quiet(place: _Place, known: dict[str, _Quiet] | None) -> _Quiet:
     """What may come in a region without anything being known of it.
 
@@ -395,6 +388,16 @@ def _quiet(place: _Place, known: dict[str, _Quiet] | None) -> _Quiet:
         if behind:
             node[last] = behind
     return start
+
+
+def _past_quiet(quiet: _Quiet, text: str) -> _Quiet | None:
+    """What may come behind a text without anything being known of it; None where that text may not."""
+    try:
+        for char in text:
+            quiet = quiet[char]
+    except KeyError:
+        return None
+    return quiet
 
 
 def _core(marker: str) -> str:

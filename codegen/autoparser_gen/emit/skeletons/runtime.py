@@ -15,8 +15,8 @@ from autoparser_gen.emit.skeletons.regions import (
     _SPACE,
     DECODERS,
     Decoder,
+    _past_quiet,
     _Place,
-    _Quiet,
     _Row,
     _Search,
 )
@@ -363,8 +363,6 @@ class Parser(_Turn):
         missing = not text and place.collects != "id"
         # Where this may be text still, a space shows that it is.
         missing = missing or (self._undecided and any(char in _SPACE for char in written))
-        if place.collects == "key":
-            missing = missing or text in self.call.keys
         if missing or not self._fits(place.collects, text):
             return self._fail(stop)
         if self._undecided and not row.in_value:
@@ -648,16 +646,6 @@ _READ: dict[str, Callable[[Parser, bool], bool]] = {
 
 
 _LONGEST_QUIET = 400  # characters that are left unread at most, since they are looked at once more
-
-
-def _past_quiet(quiet: _Quiet, text: str) -> _Quiet | None:
-    """What may come behind a text without anything being known of it; None where that text may not."""
-    try:
-        for char in text:
-            quiet = quiet[char]
-    except KeyError:
-        return None
-    return quiet
 
 
 def _past_space(text: str, at: int, end: int) -> int:

@@ -125,9 +125,7 @@ class _Turn:
         self._direct: Decoder | None = None  # reads what goes on here, without the buffer
         self._value_stops: _SearchIn | None = None
         self._passing: _Call | None = None  # whose `passes` reads pieces of it
-        self._quiet: _Quiet | None = (
-            None  # what may come behind the buffer while `_read` need not look
-        )
+        self._quiet: _Quiet | None = None  # what may come while `_read` need not look
         self._position = 0  # characters accounted for
         self._incomplete = ""
         self._calls: list[ToolCall] = []
@@ -236,7 +234,9 @@ class _Turn:
             self._give("separator", text)
 
     def _fits(self, collects: str, text: str) -> bool:
-        """Whether a field that repeats what was read before does so."""
+        """Whether a field goes with what was read before: a key is new, what is repeated is the same."""
+        if collects == "key":
+            return text not in self.call.keys
         if collects == "same name":
             return text == self.call.name
         return collects != "same key" or text == self.call.key
