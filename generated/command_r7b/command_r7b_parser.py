@@ -442,6 +442,16 @@ class _Place:
         return _Search(self.rows.values())
 
     @cached_property
+    def opening(self) -> re.Pattern[str] | None:
+        """Whitespace and a marker that come next, where nothing else can be meant."""
+        search = self.search
+        if self.is_reasoning or not search.is_plain:
+            return None
+        begun = {marker[:size] for marker in search.markers for size in range(len(marker))}
+        sure = [re.escape(marker) for marker in search.markers if marker not in begun]
+        return re.compile(f"([{_SPACE}]*)({'|'.join(sure)})") if sure else None
+
+    @cached_property
     def stops(self) -> _SearchIn:
         """The search which finds nothing in a piece of text that is no part of a marker."""
         return self.search.stops()
@@ -520,7 +530,8 @@ class _Search:
         self._leads = sorted(
             ((len(m) - len(_core(m)), m) for m in self.markers), key=lambda x: (-x[0], -len(x[1]))
         )
-        self._whole = not self.bare and cores == self.markers
+        # Whether no marker begins with whitespace, nor is but a character at a line's start.
+        self.is_plain = not self.bare and cores == self.markers
 
     def find(
         self, text: str, start: int, end: int, known: _Known, *, line_start: bool = False
@@ -532,7 +543,7 @@ class _Search:
         """
         at = start
         while (core := self._next(text, at, end, known)) is not None:
-            if self._whole:
+            if self.is_plain:
                 return core.start(), core.group()
             found = self._marker_at(text, start, core.start(), end, line_start)
             if found is not None:
@@ -833,9 +844,10 @@ class _Turn:
             self._draft.append((kind, text))
             return
         if kind != self._span_kind or kind == "call" or kind == "marker":
-            if self._span_start < self._position:
-                self._spans.append(Span(self._span_kind, self._span_start, self._position))
-            self._span_kind, self._span_start = kind, self._position
+            start, end = self._span_start, self._position
+            if start < end:
+                self._spans.append(_new(Span, (self._span_kind, start, end)))
+            self._span_kind, self._span_start = kind, end
         self._position += len(text)
         if kind == "content":
             self._content.append(text)
@@ -862,14 +874,14 @@ class _Turn:
 
     def _keep(self, stop: int) -> None:
         """Account for markup up to an index: the call's, or whitespace outside of calls."""
-        text = self._buffer[self._at : stop]
-        self._at = max(self._at, stop)
-        if not text:
+        at = self._at
+        if at >= stop:
             return
+        self._at = stop
         if self._held is not None:
-            self._held.append(text)
+            self._held.append(self._buffer[at:stop])
         else:
-            self._give("separator", text)
+            self._give("separator", self._buffer[at:stop])
 
     def _fits(self, collects: str, text: str) -> bool:
         """Whether a field goes with what was read before: a key is new, what is repeated is the same."""
@@ -890,8 +902,8 @@ class _Turn:
             return self.call_name(_name_in_id(text, self.schemas))
         if collects == "id":
             self.call_id(text)
-            if call.name and call.index is None:
-                self._announce(call)
+            if call.name and call.index is None and self._stream_arguments:
+                self._begin(call)
         elif collects == "type":
             call.type = text
         elif collects == "key":
@@ -907,8 +919,8 @@ class _Turn:
             return False
         call = self.call
         call.name = name
-        if announce:
-            self._announce(call)
+        if announce and self._stream_arguments:
+            self._begin(call)
         return True
 
     def call_id(self, text: str) -> None:
@@ -928,8 +940,8 @@ class _Turn:
             if text:
                 out = self._out if self._draft is None else self._draft
                 out.append(_new(Delta, ("", "", call.index, None, "", text, False, "")))
-        elif call.name:
-            self._announce(call)
+        elif call.name and self._stream_arguments:
+            self._begin(call)
 
     @property
     def call(self) -> _Call:
@@ -958,22 +970,20 @@ class _Turn:
         """Of the value being read: the tool's name, the argument's name, the type in the markup."""
         return self.call.name, self.call.key, self.call.type
 
-    def _announce(self, call: _Call) -> None:
-        if self._stream_arguments:
-            self._begin(call)
-
     def _begin(self, call: _Call) -> None:
         """The deltas of all that is known of a call; further arguments go out as they come."""
-        if self._draft is None:  # reasoning that closes takes back what was drafted in it
+        out = self._out if self._draft is None else self._draft
+        if self._draft is None and self._max_calls is not None:
+            # Of the calls in reasoning: what closes it takes them back.
             self._limit_calls(len(self._calls) + 1)
-        if not HAS_IDS:  # then none can come later
+        if not HAS_IDS and self._make_id is not None:  # then none can come later
             self._give_id(call)
-        call.index = self._next_index
-        self._next_index += 1
-        self._emit(_new(Delta, ("", "", call.index, call.id, call.name, "", False, "")))
-        arguments = "".join(call.arguments)
-        if arguments:
-            self._emit(_new(Delta, ("", "", call.index, None, "", arguments, False, "")))
+        call.index = index = self._next_index
+        self._next_index = index + 1
+        out.append(_new(Delta, ("", "", index, call.id, call.name, "", False, "")))
+        if call.arguments:
+            arguments = "".join(call.arguments)
+            out.append(_new(Delta, ("", "", index, None, "", arguments, False, "")))
 
     def _limit_calls(self, count: int) -> None:
         if self._max_calls is not None and count > self._max_calls:
@@ -1009,15 +1019,17 @@ class _Turn:
         """The call in progress is complete, or a section of calls has ended without one."""
         text, call = "".join(self._held or ()), self._call
         self._held = self._call = None
-        self._give("separator", self._held_space)
-        self._held_space = ""
+        if self._held_space:
+            self._give("separator", self._held_space)
+            self._held_space = ""
         self._give("call" if call is not None else "marker", text)
         if call is None:
             return
-        late = self._give_id(call)
+        late = self._make_id is not None and self._give_id(call)
         closing = "{}" if not call.arguments else "}" if call.keys else ""
-        self._limit_arguments(call, closing)
-        call.arguments.append(closing)
+        if closing:
+            self._limit_arguments(call, closing)
+            call.arguments.append(closing)
         if call.index is None:
             self._begin(call)
         else:
@@ -1168,9 +1180,16 @@ class Parser(_Turn):
         """Read a piece of text of any length; returns the changes that are now certain."""
         flow = self._flow
         if flow is None:
-            call = self._passing
+            call, quiet = self._passing, self._quiet
             if call is None or (text := call.passes(chunk)) is None:
-                return self._feed(chunk)
+                if quiet is not None:
+                    short = len(self._buffer) + len(chunk) < _LONGEST_QUIET
+                    self._quiet = quiet = _past_quiet(quiet, chunk) if short else None
+                if quiet is None:
+                    return self._feed(chunk)
+                self._passing = None  # what is put aside is to be read first
+                self._buffer += chunk
+                return []
             call.held.append(chunk)
             if not text:
                 return []
@@ -1217,25 +1236,24 @@ class Parser(_Turn):
 
     def _feed(self, chunk: str) -> list[Delta]:
         """What `feed` does with a piece that is not all text."""
-        quiet = self._quiet
-        if quiet is not None:
-            short = len(self._buffer) + len(chunk) < _LONGEST_QUIET
-            self._quiet = quiet = _past_quiet(quiet, chunk) if short else None
-            if quiet is not None:
-                self._passing = None  # what is put aside is to be read first
-                self._buffer += chunk
-                return []
         decoder, held, stops = self._direct, self._held, self._value_stops
-        if decoder is None or held is None or self._buffer or (stops and stops(chunk)):
+        if decoder is None or held is None or (stops and (self._buffer or stops(chunk))):
             self._read(chunk)
         else:  # what `_read_data` or `_read_raw` does, without the buffer
-            at = decoder.read(chunk, 0, len(chunk))
-            if at < len(chunk) or decoder.done or decoder.failed or decoder.completed:
-                self._buffer = chunk
+            begun, self._buffer = self._buffer, ""
+            text = begun + chunk
+            self.decoded = 0
+            at = decoder.read(text, 0, len(text))
+            if at < len(text) or decoder.done or decoder.failed or decoder.completed:
+                self._buffer = text
                 self._end_data(decoder, at, False)
-                self._read("")
+                self._leave_flow()
+                if not begun:  # what was left unread is not looked at once more
+                    self._wait()
+                if self._quiet is None:
+                    self._read("")
             else:
-                held.append(chunk)
+                held.append(text)
                 self._pass_on(decoder, held)
                 self._wait()
         out, self._out = self._out, []
@@ -1330,7 +1348,17 @@ class Parser(_Turn):
         """Content or reasoning: everything up to the next marker."""
         if self._skip and not self._skip_space(final):
             return False
-        place, end = self._place, self._end(final)
+        place = self._place
+        if self._blank and self._draft is None and place.opening is not None:
+            # Where it has been looked for before, it may have turned out to be text.
+            fresh = self._scanned <= self._at
+            found = place.opening.match(self._buffer, self._at) if fresh else None
+            if found is not None:
+                self._hold_space(found[1])
+                self._at = found.end(1)
+                self._take_row(place.rows[found[2]], self._at)
+                return True
+        end = self._end(final)
         start = max(self._at, self._scanned)
         if place.is_reasoning and self._draft is None:
             # Its closer wins over a call that is drafted in it, wherever the call begins.
@@ -1357,10 +1385,13 @@ class Parser(_Turn):
             return False  # a longer marker may stand here
         if self._put_up_to(at):
             self._scanned = at
-            row = self._place.rows[marker]
-            if row.decoder is None or not self._take_call(row, row.decoder, at):
-                self._follow(row, at, at if row.stays else at + len(marker))
+            self._take_row(self._place.rows[marker], at)
         return True
+
+    def _take_row(self, row: _Row, at: int) -> None:
+        """Read a call that is all there and begins with a row's marker, or just the marker."""
+        if row.decoder is None or not self._take_call(row, row.decoder, at):
+            self._follow(row, at, at if row.stays else at + len(row.marker))
 
     def _take_call(self, row: _Row, decoder: type[Decoder], at: int) -> bool:
         """Read a call that is all there in one step; False where it is not, or near a limit."""
@@ -1392,7 +1423,14 @@ class Parser(_Turn):
 
     def _read_gap(self, final: bool) -> bool:
         """Between two pieces of markup: whitespace, then one of the region's markers."""
-        place, end = self._place, self._end(final)
+        place = self._place
+        if self._draft is None and place.opening is not None:
+            sure = place.opening.match(self._buffer, max(self._from, self._scanned))
+            if sure is not None:
+                self._scanned = at = sure.end(1)
+                self._take_row(place.rows[sure[2]], at)
+                return True
+        end = self._end(final)
         at = _past_space(self._buffer, max(self._from, self._scanned), end)
         self._scanned = at
         if at == end:
@@ -1408,9 +1446,7 @@ class Parser(_Turn):
             return self._fall_back() if final and self._undecided else False
         if found is None:
             return self._fail(at)
-        row = place.rows[found.group()]
-        if row.decoder is None or not self._take_call(row, row.decoder, at):
-            self._follow(row, at, at if row.stays else found.end())
+        self._take_row(place.rows[found.group()], at)
         return True
 
     def _end_in_gap(self, place: _Place) -> bool:
@@ -1505,7 +1541,8 @@ class Parser(_Turn):
             self._decoder = DECODERS[self._place.name](self)
         decoder = self._decoder
         decoder.final = final
-        at = decoder.read(self._buffer, max(self._from, self._scanned), self._end(final))
+        end = len(self._buffer) if self._draft is None else self._end(final)
+        at = decoder.read(self._buffer, max(self._from, self._scanned), end)
         return self._end_data(decoder, at, final)
 
     def _end_data(self, decoder: Decoder, at: int, final: bool) -> bool:
@@ -1939,6 +1976,10 @@ class JsonValue:
                 at = self._read_structure(text, at, end)
         return at
 
+    def begin_object(self) -> None:
+        """What is to be read begins with the brace of an object that is not all there."""
+        self.kind, self._stack, self._expect, self._ahead = "{", [set()], "key or }", 1
+
     def read_piece(self, piece: str) -> str | None:
         """See Decoder.passes: a short piece is read up to what needs a closer look."""
         if self._expect == "string" and _find_escaped(piece) is None:
@@ -1955,12 +1996,15 @@ class JsonValue:
                 if action == "open":
                     stack.append(set() if char == "{" else None)
                     state = _IN_OBJECT["key or }"] if char == "{" else _IN_ARRAY["value or ]"]
-                elif action == "close" and len(stack) > 1:
-                    stack.pop()
-                    state = (_IN_ARRAY if stack[-1] is None else _IN_OBJECT)["comma"]
                 elif action == "key":
                     key_from, self._key = at + 1, []
-                elif action == "close" or not self._close_key(piece[key_from:at]):
+                elif action == "close":
+                    stack.pop()
+                    if not stack:
+                        self._expect, self._ahead, self.done = "comma", at + 1, True
+                        return None
+                    state = (_IN_ARRAY if stack[-1] is None else _IN_OBJECT)["comma"]
+                elif not self._close_key(piece[key_from:at]):
                     size = at
                     break
         except KeyError:
@@ -2195,14 +2239,17 @@ _OUTER_FIELDS = {FUNCTION_FIELD: "function", **_ID, **_FIXED}  # around the obje
 _CALL_DEPTH = 2 if FUNCTION_FIELD else 1
 # How most calls begin: up to their name, and up to their arguments; what does not is read step by step.
 _NAME_TOKENS = ["{", f'"{re.escape(NAME_FIELD)}"', ":", f'"({_STRING_RUN})"']
-_MIDDLE_TOKENS = [",", f'"({"|".join(map(re.escape, sorted(_ARGUMENTS)))})"', ":", r"(?=\{)"]
+_MIDDLE_TOKENS = [",", f'"({"|".join(map(re.escape, sorted(_ARGUMENTS)))})"', ":", r"(?=(\{))"]
 if NAME_IS_KEY:
     _NAME_TOKENS[1:3] = []
     _MIDDLE_TOKENS[:2] = []
-_HEAD = re.compile(r"[ \t\r\n]*".join([*_NAME_TOKENS, *_MIDDLE_TOKENS]))
-_UP_TO_NAME = re.compile(r"[ \t\r\n]*".join(_NAME_TOKENS))
 _MIDDLE = re.compile(r"[ \t\r\n]*".join(_MIDDLE_TOKENS))
 _BEHIND_NAME = ":" if NAME_IS_KEY else ", or }"  # what is expected there
+_HEAD = re.compile(r"[ \t\r\n]*".join(["", *_NAME_TOKENS, f"(?:{_MIDDLE.pattern})?"]))
+# The middle of a call, by what is expected in front of it.
+_MIDDLES = {_BEHIND_NAME: _MIDDLE}
+if not NAME_IS_KEY:
+    _MIDDLES['"'] = re.compile(r"[ \t\r\n]*".join(_MIDDLE_TOKENS[1:]))
 # How most of them end behind their arguments: with an id, which is not empty, or without.
 _ID_TOKENS = ["(?:,", f'"{re.escape(ID_FIELD)}"', ":", f'"(?!")({_STRING_RUN})"', ")?}"]
 if not ID_FIELD or NAME_IS_KEY or FUNCTION_FIELD:
@@ -2239,6 +2286,14 @@ _TO_ID = {
 }
 
 
+@lru_cache
+def _to_end(place: _Place, id_may_follow: bool) -> _Quiet:
+    """What may come behind a call's arguments, where its end adds nothing to what is known."""
+    behind = _TO_NEXT_NAME if CALLS_IN_ARRAY else place.rows[""].target.far
+    to_end, to_id = _tokens(["}"], behind), _TO_ID[", or }"] if id_may_follow else {}
+    return _spaced({**to_end, **to_id})
+
+
 class JsonCalls(Decoder):
     """One call object, or an array of them.
 
@@ -2248,7 +2303,7 @@ class JsonCalls(Decoder):
     expected = "a call as JSON"
 
     def __init__(self, parser: Parser) -> None:
-        super().__init__(parser)
+        self._parser = parser
         self._expect = "[" if CALLS_IN_ARRAY else "{"
         self._depth = 0  # 2 inside the object of FUNCTION_FIELD
         self._field = ""
@@ -2263,6 +2318,9 @@ class JsonCalls(Decoder):
         self._waits = False
         if self._arguments is not None:
             at = self._read_arguments(self._arguments, text, at, end)
+        elif self._expect in ("{", "{ or ]") and self._depth == _CALL_DEPTH - 1:
+            head = _HEAD.match(text, at, end)
+            at = at if head is None else self._take_head(head, text, end)
         while at < end and not (self.done or self.failed or self.completed or self._waits):
             if self._value is not None:
                 at = self._read_value(self._value, text, at, end)
@@ -2280,8 +2338,8 @@ class JsonCalls(Decoder):
         if CALLS_IN_ARRAY or FUNCTION_FIELD or "" not in row.target.rows:
             return None
         end = len(text)
-        head = _HEAD.match(text, _past_space(text, at, end))
-        if head is None or not head[1]:
+        head = _HEAD.match(text, at)
+        if head is None or head.lastindex == 1 or not head[1]:
             return None
         at = head.end()
         stop = _whole(text, at, end, parser)
@@ -2309,7 +2367,13 @@ class JsonCalls(Decoder):
             return None if FUNCTION_FIELD or not self._parser.ends_quietly() else _TO_NEXT_NAME
         if self._has_name_only():
             return _TO_ARGUMENTS.get(expect)
-        return _TO_ID.get(expect) if ID_FIELD and not FUNCTION_FIELD else None
+        if FUNCTION_FIELD:
+            return None
+        id_may_follow = bool(ID_FIELD) and ID_FIELD not in self._fields
+        ended = expect == ", or }" and (NAME_IS_KEY or bool(self._fields & _ARGUMENTS))
+        if ended and self._parser.ends_quietly():
+            return _to_end(self._parser.place, id_may_follow)
+        return _TO_ID.get(expect) if id_may_follow else None
 
     def ends(self) -> bool:
         """The text has ended: whether the last call is complete, if not the array."""
@@ -2322,18 +2386,18 @@ class JsonCalls(Decoder):
     def _take(self, text: str, at: int, end: int) -> int:
         """Take what stands here of the call's own structure; returns the index behind it."""
         char, expect = text[at], self._expect
+        if expect in _MIDDLES and self._has_name_only():
+            middle = _MIDDLES[expect].match(text, at, end)
+            if middle is not None:
+                return self._take_arguments(middle, 1, text, end)
         if char == '"' and expect in ('"', '" or }'):
             return self._begin_key(text, at, end)
-        if expect == _BEHIND_NAME and self._has_name_only() and (m := _MIDDLE.match(text, at, end)):
-            return self._take_arguments(m, 1, text, end)
         if expect == "[":
             self._expect, self.failed = "{ or ]", char != "["
         elif expect in ("{", "{ or ]"):
             if self._depth == _CALL_DEPTH - 1:
                 if head := _HEAD.match(text, at, end):
                     return self._take_head(head, text, end)
-                if head := _UP_TO_NAME.match(text, at, end):
-                    return self._take_name(head)
             self._take_opening(char)
         elif expect == ":":
             self.failed = char != ":"
@@ -2356,17 +2420,14 @@ class JsonCalls(Decoder):
             return self._expect == ":"
         return self._depth == _CALL_DEPTH and self._fields == {NAME_FIELD} and not self._field
 
-    def _take_name(self, head: re.Match[str]) -> int:
-        """The call up to its name."""
+    def _take_head(self, head: re.Match[str], text: str, end: int) -> int:
+        """The call up to its name, and the arguments if they begin here."""
         self._depth, self._fields = self._depth + 1, {NAME_FIELD}
         self._field, self._expect = ("arguments", ":") if NAME_IS_KEY else ("", ", or }")
-        self.failed = not head[1] or not self._parser.call_name(head[1])
-        return head.end(1) if self.failed else head.end()
-
-    def _take_head(self, head: re.Match[str], text: str, end: int) -> int:
-        """The call up to its arguments, and those if they are all there."""
-        stop = self._take_name(head)
-        return stop if self.failed else self._take_arguments(head, 2, text, end)
+        if not head[1] or not self._parser.call_name(head[1]):
+            self.failed = True
+            return head.end(1)
+        return head.end() if head.lastindex == 1 else self._take_arguments(head, 2, text, end)
 
     def _take_arguments(self, head: re.Match[str], group: int, text: str, end: int) -> int:
         """The arguments, if they are all there, behind what has their key in this group."""
@@ -2376,12 +2437,17 @@ class JsonCalls(Decoder):
         stop = _whole(text, at, end, self._parser)
         if not stop:
             self._field, self._expect, self._arguments = "arguments", "", JsonValue(self._parser)
+            self._arguments.begin_object()
             return at
         self._parser.call_arguments(text[at:stop])
         self._field, self._expect = "", ", or }"
-        tail = _TAIL.match(text, stop, end)
+        return self._take_tail(text, stop, end)
+
+    def _take_tail(self, text: str, at: int, end: int) -> int:
+        """What most calls end with behind their arguments, if it is all there."""
+        tail = _TAIL.match(text, at, end)
         if tail is None:
-            return stop
+            return at
         if tail[1]:
             self._parser.call_id(tail[1])
         self._close_object()
@@ -2460,6 +2526,8 @@ class JsonCalls(Decoder):
         self._parser.call_arguments(text[at:stop])
         if value.done:
             self._arguments, self._field, self._expect = None, "", ", or }"
+            if stop < end and ID_FIELD not in self._fields and self._parser.call.name:
+                return self._take_tail(text, stop, end)
         return stop
 
     def _end_value(self, text: str, kind: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from autoparser_gen.emit.skeletons.json_values import (
     _KEY_TOKEN,
@@ -18,6 +19,7 @@ from autoparser_gen.emit.skeletons.regions import (
     _SPACE,
     Decoder,
     _loop,
+    _Place,
     _Quiet,
     _ReadPiece,
     _Row,
@@ -45,14 +47,17 @@ _OUTER_FIELDS = {FUNCTION_FIELD: "function", **_ID, **_FIXED}  # around the obje
 _CALL_DEPTH = 2 if FUNCTION_FIELD else 1
 # How most calls begin: up to their name, and up to their arguments; what does not is read step by step.
 _NAME_TOKENS = ["{", f'"{re.escape(NAME_FIELD)}"', ":", f'"({_STRING_RUN})"']
-_MIDDLE_TOKENS = [",", f'"({"|".join(map(re.escape, sorted(_ARGUMENTS)))})"', ":", r"(?=\{)"]
+_MIDDLE_TOKENS = [",", f'"({"|".join(map(re.escape, sorted(_ARGUMENTS)))})"', ":", r"(?=(\{))"]
 if NAME_IS_KEY:
     _NAME_TOKENS[1:3] = []
     _MIDDLE_TOKENS[:2] = []
-_HEAD = re.compile(r"[ \t\r\n]*".join([*_NAME_TOKENS, *_MIDDLE_TOKENS]))
-_UP_TO_NAME = re.compile(r"[ \t\r\n]*".join(_NAME_TOKENS))
 _MIDDLE = re.compile(r"[ \t\r\n]*".join(_MIDDLE_TOKENS))
 _BEHIND_NAME = ":" if NAME_IS_KEY else ", or }"  # what is expected there
+_HEAD = re.compile(r"[ \t\r\n]*".join(["", *_NAME_TOKENS, f"(?:{_MIDDLE.pattern})?"]))
+# The middle of a call, by what is expected in front of it.
+_MIDDLES = {_BEHIND_NAME: _MIDDLE}
+if not NAME_IS_KEY:
+    _MIDDLES['"'] = re.compile(r"[ \t\r\n]*".join(_MIDDLE_TOKENS[1:]))
 # How most of them end behind their arguments: with an id, which is not empty, or without.
 _ID_TOKENS = ["(?:,", f'"{re.escape(ID_FIELD)}"', ":", f'"(?!")({_STRING_RUN})"', ")?}"]
 if not ID_FIELD or NAME_IS_KEY or FUNCTION_FIELD:
@@ -89,6 +94,14 @@ _TO_ID = {
 }
 
 
+@lru_cache
+def _to_end(place: _Place, id_may_follow: bool) -> _Quiet:
+    """What may come behind a call's arguments, where its end adds nothing to what is known."""
+    behind = _TO_NEXT_NAME if CALLS_IN_ARRAY else place.rows[""].target.far
+    to_end, to_id = _tokens(["}"], behind), _TO_ID[", or }"] if id_may_follow else {}
+    return _spaced({**to_end, **to_id})
+
+
 class JsonCalls(Decoder):
     """One call object, or an array of them.
 
@@ -98,7 +111,7 @@ class JsonCalls(Decoder):
     expected = "a call as JSON"
 
     def __init__(self, parser: Parser) -> None:
-        super().__init__(parser)
+        self._parser = parser
         self._expect = "[" if CALLS_IN_ARRAY else "{"
         self._depth = 0  # 2 inside the object of FUNCTION_FIELD
         self._field = ""
@@ -113,6 +126,9 @@ class JsonCalls(Decoder):
         self._waits = False
         if self._arguments is not None:
             at = self._read_arguments(self._arguments, text, at, end)
+        elif self._expect in ("{", "{ or ]") and self._depth == _CALL_DEPTH - 1:
+            head = _HEAD.match(text, at, end)
+            at = at if head is None else self._take_head(head, text, end)
         while at < end and not (self.done or self.failed or self.completed or self._waits):
             if self._value is not None:
                 at = self._read_value(self._value, text, at, end)
@@ -130,8 +146,8 @@ class JsonCalls(Decoder):
         if CALLS_IN_ARRAY or FUNCTION_FIELD or "" not in row.target.rows:
             return None
         end = len(text)
-        head = _HEAD.match(text, _past_space(text, at, end))
-        if head is None or not head[1]:
+        head = _HEAD.match(text, at)
+        if head is None or head.lastindex == 1 or not head[1]:
             return None
         at = head.end()
         stop = _whole(text, at, end, parser)
@@ -159,7 +175,13 @@ class JsonCalls(Decoder):
             return None if FUNCTION_FIELD or not self._parser.ends_quietly() else _TO_NEXT_NAME
         if self._has_name_only():
             return _TO_ARGUMENTS.get(expect)
-        return _TO_ID.get(expect) if ID_FIELD and not FUNCTION_FIELD else None
+        if FUNCTION_FIELD:
+            return None
+        id_may_follow = bool(ID_FIELD) and ID_FIELD not in self._fields
+        ended = expect == ", or }" and (NAME_IS_KEY or bool(self._fields & _ARGUMENTS))
+        if ended and self._parser.ends_quietly():
+            return _to_end(self._parser.place, id_may_follow)
+        return _TO_ID.get(expect) if id_may_follow else None
 
     def ends(self) -> bool:
         """The text has ended: whether the last call is complete, if not the array."""
@@ -172,18 +194,18 @@ class JsonCalls(Decoder):
     def _take(self, text: str, at: int, end: int) -> int:
         """Take what stands here of the call's own structure; returns the index behind it."""
         char, expect = text[at], self._expect
+        if expect in _MIDDLES and self._has_name_only():
+            middle = _MIDDLES[expect].match(text, at, end)
+            if middle is not None:
+                return self._take_arguments(middle, 1, text, end)
         if char == '"' and expect in ('"', '" or }'):
             return self._begin_key(text, at, end)
-        if expect == _BEHIND_NAME and self._has_name_only() and (m := _MIDDLE.match(text, at, end)):
-            return self._take_arguments(m, 1, text, end)
         if expect == "[":
             self._expect, self.failed = "{ or ]", char != "["
         elif expect in ("{", "{ or ]"):
             if self._depth == _CALL_DEPTH - 1:
                 if head := _HEAD.match(text, at, end):
                     return self._take_head(head, text, end)
-                if head := _UP_TO_NAME.match(text, at, end):
-                    return self._take_name(head)
             self._take_opening(char)
         elif expect == ":":
             self.failed = char != ":"
@@ -206,17 +228,14 @@ class JsonCalls(Decoder):
             return self._expect == ":"
         return self._depth == _CALL_DEPTH and self._fields == {NAME_FIELD} and not self._field
 
-    def _take_name(self, head: re.Match[str]) -> int:
-        """The call up to its name."""
+    def _take_head(self, head: re.Match[str], text: str, end: int) -> int:
+        """The call up to its name, and the arguments if they begin here."""
         self._depth, self._fields = self._depth + 1, {NAME_FIELD}
         self._field, self._expect = ("arguments", ":") if NAME_IS_KEY else ("", ", or }")
-        self.failed = not head[1] or not self._parser.call_name(head[1])
-        return head.end(1) if self.failed else head.end()
-
-    def _take_head(self, head: re.Match[str], text: str, end: int) -> int:
-        """The call up to its arguments, and those if they are all there."""
-        stop = self._take_name(head)
-        return stop if self.failed else self._take_arguments(head, 2, text, end)
+        if not head[1] or not self._parser.call_name(head[1]):
+            self.failed = True
+            return head.end(1)
+        return head.end() if head.lastindex == 1 else self._take_arguments(head, 2, text, end)
 
     def _take_arguments(self, head: re.Match[str], group: int, text: str, end: int) -> int:
         """The arguments, if they are all there, behind what has their key in this group."""
@@ -226,12 +245,17 @@ class JsonCalls(Decoder):
         stop = _whole(text, at, end, self._parser)
         if not stop:
             self._field, self._expect, self._arguments = "arguments", "", JsonValue(self._parser)
+            self._arguments.begin_object()
             return at
         self._parser.call_arguments(text[at:stop])
         self._field, self._expect = "", ", or }"
-        tail = _TAIL.match(text, stop, end)
+        return self._take_tail(text, stop, end)
+
+    def _take_tail(self, text: str, at: int, end: int) -> int:
+        """What most calls end with behind their arguments, if it is all there."""
+        tail = _TAIL.match(text, at, end)
         if tail is None:
-            return stop
+            return at
         if tail[1]:
             self._parser.call_id(tail[1])
         self._close_object()
@@ -310,6 +334,8 @@ class JsonCalls(Decoder):
         self._parser.call_arguments(text[at:stop])
         if value.done:
             self._arguments, self._field, self._expect = None, "", ", or }"
+            if stop < end and ID_FIELD not in self._fields and self._parser.call.name:
+                return self._take_tail(text, stop, end)
         return stop
 
     def _end_value(self, text: str, kind: str) -> bool:

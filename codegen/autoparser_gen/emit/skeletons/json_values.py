@@ -155,6 +155,10 @@ class JsonValue:
                 at = self._read_structure(text, at, end)
         return at
 
+    def begin_object(self) -> None:
+        """What is to be read begins with the brace of an object that is not all there."""
+        self.kind, self._stack, self._expect, self._ahead = "{", [set()], "key or }", 1
+
     def read_piece(self, piece: str) -> str | None:
         """See Decoder.passes: a short piece is read up to what needs a closer look."""
         if self._expect == "string" and _find_escaped(piece) is None:
@@ -171,12 +175,15 @@ class JsonValue:
                 if action == "open":
                     stack.append(set() if char == "{" else None)
                     state = _IN_OBJECT["key or }"] if char == "{" else _IN_ARRAY["value or ]"]
-                elif action == "close" and len(stack) > 1:
-                    stack.pop()
-                    state = (_IN_ARRAY if stack[-1] is None else _IN_OBJECT)["comma"]
                 elif action == "key":
                     key_from, self._key = at + 1, []
-                elif action == "close" or not self._close_key(piece[key_from:at]):
+                elif action == "close":
+                    stack.pop()
+                    if not stack:
+                        self._expect, self._ahead, self.done = "comma", at + 1, True
+                        return None
+                    state = (_IN_ARRAY if stack[-1] is None else _IN_OBJECT)["comma"]
+                elif not self._close_key(piece[key_from:at]):
                     size = at
                     break
         except KeyError:

@@ -177,6 +177,16 @@ class _Place:
         return _Search(self.rows.values())
 
     @cached_property
+    def opening(self) -> re.Pattern[str] | None:
+        """Whitespace and a marker that come next, where nothing else can be meant."""
+        search = self.search
+        if self.is_reasoning or not search.is_plain:
+            return None
+        begun = {marker[:size] for marker in search.markers for size in range(len(marker))}
+        sure = [re.escape(marker) for marker in search.markers if marker not in begun]
+        return re.compile(f"([{_SPACE}]*)({'|'.join(sure)})") if sure else None
+
+    @cached_property
     def stops(self) -> _SearchIn:
         """The search which finds nothing in a piece of text that is no part of a marker."""
         return self.search.stops()
@@ -255,7 +265,8 @@ class _Search:
         self._leads = sorted(
             ((len(m) - len(_core(m)), m) for m in self.markers), key=lambda x: (-x[0], -len(x[1]))
         )
-        self._whole = not self.bare and cores == self.markers
+        # Whether no marker begins with whitespace, nor is but a character at a line's start.
+        self.is_plain = not self.bare and cores == self.markers
 
     def find(
         self, text: str, start: int, end: int, known: _Known, *, line_start: bool = False
@@ -267,7 +278,7 @@ class _Search:
         """
         at = start
         while (core := self._next(text, at, end, known)) is not None:
-            if self._whole:
+            if self.is_plain:
                 return core.start(), core.group()
             found = self._marker_at(text, start, core.start(), end, line_start)
             if found is not None:

@@ -76,9 +76,16 @@ class Parser(_Turn):
         """Read a piece of text of any length; returns the changes that are now certain."""
         flow = self._flow
         if flow is None:
-            call = self._passing
+            call, quiet = self._passing, self._quiet
             if call is None or (text := call.passes(chunk)) is None:
-                return self._feed(chunk)
+                if quiet is not None:
+                    short = len(self._buffer) + len(chunk) < _LONGEST_QUIET
+                    self._quiet = quiet = _past_quiet(quiet, chunk) if short else None
+                if quiet is None:
+                    return self._feed(chunk)
+                self._passing = None  # what is put aside is to be read first
+                self._buffer += chunk
+                return []
             call.held.append(chunk)
             if not text:
                 return []
@@ -125,25 +132,24 @@ class Parser(_Turn):
 
     def _feed(self, chunk: str) -> list[Delta]:
         """What `feed` does with a piece that is not all text."""
-        quiet = self._quiet
-        if quiet is not None:
-            short = len(self._buffer) + len(chunk) < _LONGEST_QUIET
-            self._quiet = quiet = _past_quiet(quiet, chunk) if short else None
-            if quiet is not None:
-                self._passing = None  # what is put aside is to be read first
-                self._buffer += chunk
-                return []
         decoder, held, stops = self._direct, self._held, self._value_stops
-        if decoder is None or held is None or self._buffer or (stops and stops(chunk)):
+        if decoder is None or held is None or (stops and (self._buffer or stops(chunk))):
             self._read(chunk)
         else:  # what `_read_data` or `_read_raw` does, without the buffer
-            at = decoder.read(chunk, 0, len(chunk))
-            if at < len(chunk) or decoder.done or decoder.failed or decoder.completed:
-                self._buffer = chunk
+            begun, self._buffer = self._buffer, ""
+            text = begun + chunk
+            self.decoded = 0
+            at = decoder.read(text, 0, len(text))
+            if at < len(text) or decoder.done or decoder.failed or decoder.completed:
+                self._buffer = text
                 self._end_data(decoder, at, False)
-                self._read("")
+                self._leave_flow()
+                if not begun:  # what was left unread is not looked at once more
+                    self._wait()
+                if self._quiet is None:
+                    self._read("")
             else:
-                held.append(chunk)
+                held.append(text)
                 self._pass_on(decoder, held)
                 self._wait()
         out, self._out = self._out, []
@@ -238,7 +244,17 @@ class Parser(_Turn):
         """Content or reasoning: everything up to the next marker."""
         if self._skip and not self._skip_space(final):
             return False
-        place, end = self._place, self._end(final)
+        place = self._place
+        if self._blank and self._draft is None and place.opening is not None:
+            # Where it has been looked for before, it may have turned out to be text.
+            fresh = self._scanned <= self._at
+            found = place.opening.match(self._buffer, self._at) if fresh else None
+            if found is not None:
+                self._hold_space(found[1])
+                self._at = found.end(1)
+                self._take_row(place.rows[found[2]], self._at)
+                return True
+        end = self._end(final)
         start = max(self._at, self._scanned)
         if place.is_reasoning and self._draft is None:
             # Its closer wins over a call that is drafted in it, wherever the call begins.
@@ -265,10 +281,13 @@ class Parser(_Turn):
             return False  # a longer marker may stand here
         if self._put_up_to(at):
             self._scanned = at
-            row = self._place.rows[marker]
-            if row.decoder is None or not self._take_call(row, row.decoder, at):
-                self._follow(row, at, at if row.stays else at + len(marker))
+            self._take_row(self._place.rows[marker], at)
         return True
+
+    def _take_row(self, row: _Row, at: int) -> None:
+        """Read a call that is all there and begins with a row's marker, or just the marker."""
+        if row.decoder is None or not self._take_call(row, row.decoder, at):
+            self._follow(row, at, at if row.stays else at + len(row.marker))
 
     def _take_call(self, row: _Row, decoder: type[Decoder], at: int) -> bool:
         """Read a call that is all there in one step; False where it is not, or near a limit."""
@@ -300,7 +319,14 @@ class Parser(_Turn):
 
     def _read_gap(self, final: bool) -> bool:
         """Between two pieces of markup: whitespace, then one of the region's markers."""
-        place, end = self._place, self._end(final)
+        place = self._place
+        if self._draft is None and place.opening is not None:
+            sure = place.opening.match(self._buffer, max(self._from, self._scanned))
+            if sure is not None:
+                self._scanned = at = sure.end(1)
+                self._take_row(place.rows[sure[2]], at)
+                return True
+        end = self._end(final)
         at = _past_space(self._buffer, max(self._from, self._scanned), end)
         self._scanned = at
         if at == end:
@@ -316,9 +342,7 @@ class Parser(_Turn):
             return self._fall_back() if final and self._undecided else False
         if found is None:
             return self._fail(at)
-        row = place.rows[found.group()]
-        if row.decoder is None or not self._take_call(row, row.decoder, at):
-            self._follow(row, at, at if row.stays else found.end())
+        self._take_row(place.rows[found.group()], at)
         return True
 
     def _end_in_gap(self, place: _Place) -> bool:
@@ -413,7 +437,8 @@ class Parser(_Turn):
             self._decoder = DECODERS[self._place.name](self)
         decoder = self._decoder
         decoder.final = final
-        at = decoder.read(self._buffer, max(self._from, self._scanned), self._end(final))
+        end = len(self._buffer) if self._draft is None else self._end(final)
+        at = decoder.read(self._buffer, max(self._from, self._scanned), end)
         return self._end_data(decoder, at, final)
 
     def _end_data(self, decoder: Decoder, at: int, final: bool) -> bool:

@@ -195,9 +195,10 @@ class _Turn:
             self._draft.append((kind, text))
             return
         if kind != self._span_kind or kind == "call" or kind == "marker":
-            if self._span_start < self._position:
-                self._spans.append(Span(self._span_kind, self._span_start, self._position))
-            self._span_kind, self._span_start = kind, self._position
+            start, end = self._span_start, self._position
+            if start < end:
+                self._spans.append(_new(Span, (self._span_kind, start, end)))
+            self._span_kind, self._span_start = kind, end
         self._position += len(text)
         if kind == "content":
             self._content.append(text)
@@ -224,14 +225,14 @@ class _Turn:
 
     def _keep(self, stop: int) -> None:
         """Account for markup up to an index: the call's, or whitespace outside of calls."""
-        text = self._buffer[self._at : stop]
-        self._at = max(self._at, stop)
-        if not text:
+        at = self._at
+        if at >= stop:
             return
+        self._at = stop
         if self._held is not None:
-            self._held.append(text)
+            self._held.append(self._buffer[at:stop])
         else:
-            self._give("separator", text)
+            self._give("separator", self._buffer[at:stop])
 
     def _fits(self, collects: str, text: str) -> bool:
         """Whether a field goes with what was read before: a key is new, what is repeated is the same."""
@@ -252,8 +253,8 @@ class _Turn:
             return self.call_name(_name_in_id(text, self.schemas))
         if collects == "id":
             self.call_id(text)
-            if call.name and call.index is None:
-                self._announce(call)
+            if call.name and call.index is None and self._stream_arguments:
+                self._begin(call)
         elif collects == "type":
             call.type = text
         elif collects == "key":
@@ -269,8 +270,8 @@ class _Turn:
             return False
         call = self.call
         call.name = name
-        if announce:
-            self._announce(call)
+        if announce and self._stream_arguments:
+            self._begin(call)
         return True
 
     def call_id(self, text: str) -> None:
@@ -290,8 +291,8 @@ class _Turn:
             if text:
                 out = self._out if self._draft is None else self._draft
                 out.append(_new(Delta, ("", "", call.index, None, "", text, False, "")))
-        elif call.name:
-            self._announce(call)
+        elif call.name and self._stream_arguments:
+            self._begin(call)
 
     @property
     def call(self) -> _Call:
@@ -320,22 +321,20 @@ class _Turn:
         """Of the value being read: the tool's name, the argument's name, the type in the markup."""
         return self.call.name, self.call.key, self.call.type
 
-    def _announce(self, call: _Call) -> None:
-        if self._stream_arguments:
-            self._begin(call)
-
     def _begin(self, call: _Call) -> None:
         """The deltas of all that is known of a call; further arguments go out as they come."""
-        if self._draft is None:  # reasoning that closes takes back what was drafted in it
+        out = self._out if self._draft is None else self._draft
+        if self._draft is None and self._max_calls is not None:
+            # Of the calls in reasoning: what closes it takes them back.
             self._limit_calls(len(self._calls) + 1)
-        if not HAS_IDS:  # then none can come later
+        if not HAS_IDS and self._make_id is not None:  # then none can come later
             self._give_id(call)
-        call.index = self._next_index
-        self._next_index += 1
-        self._emit(_new(Delta, ("", "", call.index, call.id, call.name, "", False, "")))
-        arguments = "".join(call.arguments)
-        if arguments:
-            self._emit(_new(Delta, ("", "", call.index, None, "", arguments, False, "")))
+        call.index = index = self._next_index
+        self._next_index = index + 1
+        out.append(_new(Delta, ("", "", index, call.id, call.name, "", False, "")))
+        if call.arguments:
+            arguments = "".join(call.arguments)
+            out.append(_new(Delta, ("", "", index, None, "", arguments, False, "")))
 
     def _limit_calls(self, count: int) -> None:
         if self._max_calls is not None and count > self._max_calls:
@@ -371,15 +370,17 @@ class _Turn:
         """The call in progress is complete, or a section of calls has ended without one."""
         text, call = "".join(self._held or ()), self._call
         self._held = self._call = None
-        self._give("separator", self._held_space)
-        self._held_space = ""
+        if self._held_space:
+            self._give("separator", self._held_space)
+            self._held_space = ""
         self._give("call" if call is not None else "marker", text)
         if call is None:
             return
-        late = self._give_id(call)
+        late = self._make_id is not None and self._give_id(call)
         closing = "{}" if not call.arguments else "}" if call.keys else ""
-        self._limit_arguments(call, closing)
-        call.arguments.append(closing)
+        if closing:
+            self._limit_arguments(call, closing)
+            call.arguments.append(closing)
         if call.index is None:
             self._begin(call)
         else:
