@@ -1159,13 +1159,16 @@ class Parser(_Turn):
         if flow is None:
             call, quiet = self._passing, self._quiet
             if call is None or (text := call.passes(chunk)) is None:
-                if quiet is not None:
-                    short = len(self._buffer) + len(chunk) < _LONGEST_QUIET
-                    self._quiet = quiet = _past_quiet(quiet, chunk) if short else None
                 if quiet is None:
+                    return self._feed(chunk)
+                try:
+                    for char in chunk:
+                        quiet = quiet[char]
+                except KeyError:
                     return self._feed(chunk)
                 self._passing = None  # what is put aside is to be read first
                 self._buffer += chunk
+                self._quiet = quiet if len(self._buffer) < _LONGEST_QUIET else None
                 return []
             call.held.append(chunk)
             if not text:
@@ -1213,6 +1216,7 @@ class Parser(_Turn):
 
     def _feed(self, chunk: str) -> list[Delta]:
         """What `feed` does with a piece that is not all text."""
+        self._quiet = None
         decoder, held, stops = self._direct, self._held, self._value_stops
         if decoder is None or held is None or (stops and (self._buffer or stops(chunk))):
             self._read(chunk)
@@ -1247,7 +1251,7 @@ class Parser(_Turn):
         self._buffer = buffer
         if self._draft is not None:
             self._watch_draft(before)
-        self._run(False)
+        self._run(False, before)
         if self._draft is not None:
             return
         if not self._buffer:
@@ -1264,8 +1268,9 @@ class Parser(_Turn):
             quiet = None  # only what ends a field may follow; a value begins behind the whitespace
         else:
             quiet = place.far if self.ends_quietly() else place.near
-        if quiet:
-            self._quiet = _past_quiet(quiet, self._buffer[self._scanned :])
+        if quiet and self._scanned < len(self._buffer):
+            quiet = _past_quiet(quiet, self._buffer[self._scanned :])
+        self._quiet = quiet or None
 
     def _enter_flow(self) -> None:
         """See whether text or a value goes on here, with nothing held back."""
@@ -1297,9 +1302,10 @@ class Parser(_Turn):
             self._position += sum(map(len, self._flow[self._flow_from :]))
         self._flow = self._direct = self._passing = None
 
-    def _run(self, final: bool) -> None:
+    def _run(self, final: bool, before: int = 0) -> None:
+        """Read what can be read; no whole call begins before an index of the buffer."""
         self._known.clear()
-        self.decoded = 0
+        self.decoded = before
         while _READ[self._place.kind](self, final):
             pass
         if self._at == len(self._buffer):
@@ -1372,7 +1378,7 @@ class Parser(_Turn):
 
     def _take_call(self, row: _Row, decoder: type[Decoder], at: int) -> bool:
         """Read a call that is all there in one step; False where it is not, or near a limit."""
-        if self._draft is not None:
+        if self._draft is not None or at < self.decoded:
             return False
         call = decoder.whole(self, row, self._buffer, at + len(row.marker))
         if call is None or not call.name:
