@@ -726,6 +726,61 @@ class _Turn:
     `Parser` reads; what it finds goes through here.
     """
 
+    # Of more than 30 attributes without slots, each takes CPython a look into a dictionary.
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "schemas",
+        "arguments",
+        "_stream_arguments",
+        "_strict",
+        "_make_id",
+        "_max_calls",
+        "_max_arguments",
+        "_place",
+        "_buffer",
+        "_at",
+        "_from",
+        "_scanned",
+        "_known",
+        "decoded",
+        "_undecided",
+        "_spaced",
+        "_skip",
+        "_space",
+        "_blank",
+        "_line_blank",
+        "_text",
+        "_held",
+        "_held_space",
+        "_held_blank",
+        "bare",
+        "_call",
+        "_decoder",
+        "_draft",
+        "_draft_place",
+        "_draft_calls",
+        "_next_index",
+        "_finished",
+        "_flow",
+        "_flow_from",
+        "_stops",
+        "_lead",
+        "_direct",
+        "_value_stops",
+        "_passing",
+        "_quiet",
+        "_position",
+        "_incomplete",
+        "_calls",
+        "_content",
+        "_reasoning",
+        "_spans",
+        "_span_kind",
+        "_span_start",
+        "_out",
+    )
+
     def __init__(
         self,
         tools: Sequence[Mapping[str, Any]] | None,
@@ -1158,6 +1213,8 @@ class Parser(_Turn):
     and `max_arguments` (characters of one call's arguments), a LimitError ends an output that
     goes on for ever; the parser is of no use after it, but `message` has what came before.
     """
+
+    __slots__ = ()
 
     def __init__(
         self,

@@ -203,9 +203,8 @@ class JsonCalls(Decoder):
         if expect == "[":
             self._expect, self.failed = "{ or ]", char != "["
         elif expect in ("{", "{ or ]"):
-            if self._depth == _CALL_DEPTH - 1:
-                if head := _HEAD.match(text, at, end):
-                    return self._take_head(head, text, end)
+            if self._depth == _CALL_DEPTH - 1 and (head := _HEAD.match(text, at, end)):
+                return self._take_head(head, text, end)
             self._take_opening(char)
         elif expect == ":":
             self.failed = char != ":"

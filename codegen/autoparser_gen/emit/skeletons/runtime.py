@@ -53,6 +53,8 @@ class Parser(_Turn):
     goes on for ever; the parser is of no use after it, but `message` has what came before.
     """
 
+    __slots__ = ()
+
     def __init__(
         self,
         *,
