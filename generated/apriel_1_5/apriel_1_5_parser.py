@@ -1250,8 +1250,9 @@ class Parser(_Turn):
         if self._lead in chunk and self._stops(chunk) is not None:
             return self._feed(chunk)
         # Text in which nothing ends: what `_put` and `_give` do, without their calls.
-        body = chunk.rstrip(_SPACE)
-        if self._space or body != chunk:
+        body = chunk
+        if self._space or chunk[-1:] in _SPACE:
+            body = chunk.rstrip(_SPACE)
             if not body:
                 self._hold_space(chunk)
                 return []

@@ -1,0 +1,59 @@
+"""When a stream tells what: with the character that makes it known, and with no other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from parsers import parser_of
+from splits import pieces
+
+NAME, CALL_END = '{"name": "find", ', "}\n</tool_call>\n<tool_call>\n"
+ARGUMENTS = '{"city": "Rome", "days": 3}'
+UNNAMED = '<tool_call>\n{"to": "find"}'  # text, which its brace shows
+
+
+def _seen(delta: Any) -> str:
+    """What a delta tells, in one text."""
+    return f"<{delta.name}>" if delta.name else delta.content + delta.arguments
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7])
+def test_each_piece_tells_what_is_known_of_calls(size: int) -> None:
+    """A table of the text and what it tells: nothing of the name before its quote, no argument later."""
+    told: list[tuple[str, str]] = []
+    for call in range(3):
+        told += [("<tool_call>\n" if not call else CALL_END, ""), (NAME[:-3], "")]
+        told += [(NAME[-3], "<find>"), (NAME[-2:] + '"arguments": ', "")]
+        told += [(char, char) for char in ARGUMENTS]
+    told.append((CALL_END[: CALL_END.index("<tool_call>")], ""))
+    known = [(len(text), out) for text, out in told]
+    parser = parser_of("qwen3").Parser()
+    read, seen = 0, ""
+    for piece in pieces("".join(text for text, _ in told), size):
+        seen += "".join(map(_seen, parser.feed(piece)))
+        read, left, expected = read + len(piece), read + len(piece), ""
+        for length, out in known:
+            left -= length
+            if left < 0:
+                break
+            expected += out
+        assert seen == expected, f"after {read} characters"
+    assert len(parser.message.tool_calls) == 3
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 100])
+def test_what_turns_out_to_be_text_is_told_at_once(size: int) -> None:
+    parser = parser_of("qwen3").Parser()
+    deltas = [parser.feed(piece) for piece in pieces(UNNAMED, size)]
+    assert not any(deltas[:-1])
+    assert "".join(map(_seen, deltas[-1])) == UNNAMED
+
+
+@pytest.mark.parametrize("stem", ["qwen3", "qwen3_coder", "mistral_nemo", "gpt_oss", "lfm2_5"])
+def test_an_empty_piece_tells_nothing(stem: str) -> None:
+    parser = parser_of(stem).Parser()
+    assert parser.feed("") == []
+    parser.feed("Some text")
+    assert parser.feed("") == []
+    assert not any(parser.feed("") + parser.feed(" "))
