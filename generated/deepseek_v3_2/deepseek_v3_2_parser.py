@@ -1268,8 +1268,9 @@ class Parser(_Turn):
         """Read a piece of text of any length; returns the changes that are now certain."""
         flow = self._flow
         if flow is None:
-            call, quiet = self._passing, self._quiet
+            call = self._passing
             if call is None or (text := call.passes(chunk)) is None:
+                quiet = self._quiet
                 if quiet is None:
                     return self._feed(chunk)
                 try:

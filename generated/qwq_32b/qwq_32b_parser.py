@@ -1214,8 +1214,9 @@ class Parser(_Turn):
         """Read a piece of text of any length; returns the changes that are now certain."""
         flow = self._flow
         if flow is None:
-            call, quiet = self._passing, self._quiet
+            call = self._passing
             if call is None or (text := call.passes(chunk)) is None:
+                quiet = self._quiet
                 if quiet is None:
                     return self._feed(chunk)
                 try:
@@ -2286,7 +2287,10 @@ if NAME_IS_KEY:
     _MIDDLE_TOKENS[:2] = []
 _MIDDLE = re.compile(r"[ \t\r\n]*".join(_MIDDLE_TOKENS))
 _BEHIND_NAME = ":" if NAME_IS_KEY else ", or }"  # what is expected there
-_HEAD = re.compile(r"[ \t\r\n]*".join(["", *_NAME_TOKENS, f"(?:{_MIDDLE.pattern})?"]))
+_BEHIND_HEAD = f"(?:{_MIDDLE.pattern})?" if NAME_IS_KEY else f"(?:{_MIDDLE.pattern}|(,))?"
+_HEAD = re.compile(r"[ \t\r\n]*".join(["", *_NAME_TOKENS, _BEHIND_HEAD]))
+# Its last group: where arguments begin in what it matches, or where that is the name and a comma.
+_WITH_ARGUMENTS, _WITH_COMMA = (2, 0) if NAME_IS_KEY else (3, 4)
 # The middle of a call, by what is expected in front of it.
 _MIDDLES = {_BEHIND_NAME: _MIDDLE}
 if not NAME_IS_KEY:
@@ -2380,7 +2384,7 @@ class JsonCalls(Decoder):
             return None
         end = len(text)
         head = _HEAD.match(text, at)
-        if head is None or head.lastindex == 1 or not head[1]:
+        if head is None or head.lastindex != _WITH_ARGUMENTS or not head[1]:
             return None
         at = head.end()
         stop = _whole(text, at, end, parser)
@@ -2467,7 +2471,11 @@ class JsonCalls(Decoder):
         if not head[1] or not self._parser.call_name(head[1]):
             self.failed = True
             return head.end(1)
-        return head.end() if head.lastindex == 1 else self._take_arguments(head, 2, text, end)
+        if head.lastindex == _WITH_ARGUMENTS:
+            return self._take_arguments(head, 2, text, end)
+        if head.lastindex == _WITH_COMMA:
+            self._expect = '"'
+        return head.end()
 
     def _take_arguments(self, head: re.Match[str], group: int, text: str, end: int) -> int:
         """The arguments, if they are all there, behind what has their key in this group."""
