@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -10,12 +11,24 @@ from splits import pieces
 
 NAME, CALL_END = '{"name": "find", ', "}\n</tool_call>\n<tool_call>\n"
 ARGUMENTS = '{"city": "Rome", "days": 3}'
-UNNAMED = '<tool_call>\n{"to": "find"}'  # text, which its brace shows
+UNNAMED = '<tool_call>\n{"to": "find"}'
+UNCLOSED = '<tool_call>\n{"name": "find", "arguments": {}} o'
+# What its last character shows to be content, or to have content at its end.
+TEXTS = [
+    ("qwen3", UNNAMED, UNNAMED),
+    ("qwen3", UNCLOSED, UNCLOSED),
+    ("lfm2_5", "<|tool_call_start|>[find(city='Rome')]o", "o"),
+]
 
 
 def _seen(delta: Any) -> str:
     """What a delta tells, in one text."""
     return f"<{delta.name}>" if delta.name else delta.content + delta.arguments
+
+
+def merged(deltas: Iterable[Any]) -> str:
+    """The content of several deltas."""
+    return "".join(delta.content for delta in deltas)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7])
@@ -42,12 +55,15 @@ def test_each_piece_tells_what_is_known_of_calls(size: int) -> None:
     assert len(parser.message.tool_calls) == 3
 
 
-@pytest.mark.parametrize("size", [1, 3, 4, 100])
-def test_what_turns_out_to_be_text_is_told_at_once(size: int) -> None:
-    parser = parser_of("qwen3").Parser()
-    deltas = [parser.feed(piece) for piece in pieces(UNNAMED, size)]
-    assert not any(deltas[:-1])
-    assert "".join(map(_seen, deltas[-1])) == UNNAMED
+@pytest.mark.parametrize("size", [1, 3, 4, 5, 100])
+@pytest.mark.parametrize(("stem", "text", "content"), TEXTS)
+def test_what_turns_out_to_be_text_is_told_at_once(
+    stem: str, text: str, content: str, size: int
+) -> None:
+    parser = parser_of(stem).Parser()
+    contents = [merged(parser.feed(piece)) for piece in pieces(text, size)]
+    assert not any(contents[:-1])
+    assert contents[-1] == content
 
 
 @pytest.mark.parametrize("stem", ["qwen3", "qwen3_coder", "mistral_nemo", "gpt_oss", "lfm2_5"])

@@ -1376,7 +1376,7 @@ class Parser(_Turn):
         """See whether nothing will be known for a while by what comes next."""
         place, decoder = self._place, self._decoder
         if place.kind == "data":
-            quiet = None if decoder is None else decoder.quiet()
+            quiet = None if decoder is None or decoder.done else decoder.quiet()
         elif self._spaced or (self._skip and place.kind == "raw"):
             quiet = None  # only what ends a field may follow; a value begins behind the whitespace
         else:
@@ -2544,7 +2544,7 @@ class VerbatimString:
         self.done = False
         self.failed = False
         self._out = out
-        self._quote = quote
+        self.quote = quote
         self._follows = follows
         self._missed, self._begins = _missed_ends(missed)
         self._passes = _passes_string(quote[0], missed)
@@ -2563,12 +2563,12 @@ class VerbatimString:
         """Up to where text[at:end] is the string's text, and the size of its closing quote there."""
         missed = self._missed.search(text, at, end)
         stop = end + 1 if missed is None else missed.start()
-        limit = min(end, stop + len(self._quote) - 1)
-        while (quote := text.find(self._quote, at, limit)) >= 0:
-            behind = self._follows.match(text, quote + len(self._quote), end)
+        limit = min(end, stop + len(self.quote) - 1)
+        while (quote := text.find(self.quote, at, limit)) >= 0:
+            behind = self._follows.match(text, quote + len(self.quote), end)
             if behind is not None and (final or behind.lastindex):
                 self.done = True
-                return quote, len(self._quote)
+                return quote, len(self.quote)
             if behind is not None:
                 return min(quote, self._unclear(text, at, end)), 0
             at = quote + 1
@@ -2581,7 +2581,7 @@ class VerbatimString:
         """Index from which the end of text[at:end] may begin what ends the string."""
         start = max(at, end - _LONGEST_END)
         begin = self._begins.search(text, start, end)
-        held = _held(text, start, end, self._quote)
+        held = _held(text, start, end, self.quote)
         return held if begin is None else min(held, begin.start())
 
 
@@ -2752,6 +2752,11 @@ class Literal:
         if self._string is None or self._expect == "key":
             return None
         return self._string.passes()
+
+    def unclear_quote(self) -> str:
+        """Of a string that is the value: its quote, if what follows it says whether that closes it."""
+        string = None if self._stack else self._string
+        return string.quote if isinstance(string, VerbatimString) else ""
 
     def _read_piece(self, piece: str) -> str | None:
         """See Decoder.passes: inside a container, a short piece up to what needs a closer look."""

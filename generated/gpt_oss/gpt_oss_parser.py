@@ -1349,7 +1349,7 @@ class Parser(_Turn):
         """See whether nothing will be known for a while by what comes next."""
         place, decoder = self._place, self._decoder
         if place.kind == "data":
-            quiet = None if decoder is None else decoder.quiet()
+            quiet = None if decoder is None or decoder.done else decoder.quiet()
         elif self._spaced or (self._skip and place.kind == "raw"):
             quiet = None  # only what ends a field may follow; a value begins behind the whitespace
         else:

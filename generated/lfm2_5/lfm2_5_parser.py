@@ -1335,7 +1335,7 @@ class Parser(_Turn):
         """See whether nothing will be known for a while by what comes next."""
         place, decoder = self._place, self._decoder
         if place.kind == "data":
-            quiet = None if decoder is None else decoder.quiet()
+            quiet = None if decoder is None or decoder.done else decoder.quiet()
         elif self._spaced or (self._skip and place.kind == "raw"):
             quiet = None  # only what ends a field may follow; a value begins behind the whitespace
         else:
@@ -2121,7 +2121,7 @@ class VerbatimString:
         self.done = False
         self.failed = False
         self._out = out
-        self._quote = quote
+        self.quote = quote
         self._follows = follows
         self._missed, self._begins = _missed_ends(missed)
         self._passes = _passes_string(quote[0], missed)
@@ -2140,12 +2140,12 @@ class VerbatimString:
         """Up to where text[at:end] is the string's text, and the size of its closing quote there."""
         missed = self._missed.search(text, at, end)
         stop = end + 1 if missed is None else missed.start()
-        limit = min(end, stop + len(self._quote) - 1)
-        while (quote := text.find(self._quote, at, limit)) >= 0:
-            behind = self._follows.match(text, quote + len(self._quote), end)
+        limit = min(end, stop + len(self.quote) - 1)
+        while (quote := text.find(self.quote, at, limit)) >= 0:
+            behind = self._follows.match(text, quote + len(self.quote), end)
             if behind is not None and (final or behind.lastindex):
                 self.done = True
-                return quote, len(self._quote)
+                return quote, len(self.quote)
             if behind is not None:
                 return min(quote, self._unclear(text, at, end)), 0
             at = quote + 1
@@ -2158,7 +2158,7 @@ class VerbatimString:
         """Index from which the end of text[at:end] may begin what ends the string."""
         start = max(at, end - _LONGEST_END)
         begin = self._begins.search(text, start, end)
-        held = _held(text, start, end, self._quote)
+        held = _held(text, start, end, self.quote)
         return held if begin is None else min(held, begin.start())
 
 
@@ -2329,6 +2329,11 @@ class Literal:
         if self._string is None or self._expect == "key":
             return None
         return self._string.passes()
+
+    def unclear_quote(self) -> str:
+        """Of a string that is the value: its quote, if what follows it says whether that closes it."""
+        string = None if self._stack else self._string
+        return string.quote if isinstance(string, VerbatimString) else ""
 
     def _read_piece(self, piece: str) -> str | None:
         """See Decoder.passes: inside a container, a short piece up to what needs a closer look."""
@@ -2647,6 +2652,20 @@ _ARGUMENT = re.compile(
 )
 
 
+# What may be there while no more is known than before: of words, and up to them.
+_IN_CALL_NAME, _IN_KEYWORD = _loop(_PLAIN_NAME), _loop(filter(str.isalnum, _PLAIN_NAME))
+_TO_CALL_NAME, _TO_KEYWORD = _spaced({**_IN_CALL_NAME}), _spaced({**_IN_KEYWORD})
+_TO_NEXT_CALL, _TO_NEXT_KEYWORD = _spaced({",": _TO_CALL_NAME}), _spaced({",": _TO_KEYWORD})
+_IN_WORDS = {
+    "call": _TO_CALL_NAME,
+    "name": _IN_CALL_NAME,
+    "argument": _TO_KEYWORD,
+    "key": _IN_KEYWORD,
+    ", or )": _TO_NEXT_KEYWORD,
+}
+_AT_QUOTE = {quote: {quote: _TO_NEXT_KEYWORD} for quote in LITERAL_QUOTES if len(quote) == 1}
+
+
 class PythonCalls(Decoder):
     """Calls as in Python, in a list or one behind the other."""
 
@@ -2687,6 +2706,14 @@ class PythonCalls(Decoder):
     def passes(self) -> _ReadPiece | None:
         """See Decoder."""
         return None if self._value is None else self._value.passes()
+
+    def quiet(self) -> _Quiet | None:
+        """See Decoder."""
+        if self._value is not None:
+            return _AT_QUOTE.get(self._value.unclear_quote())
+        if self._expect == "end of call":
+            return _TO_NEXT_CALL if self._in_list and self._parser.ends_quietly() else None
+        return _IN_WORDS.get(self._expect)
 
     def new_value(self) -> Literal:
         """What reads an argument's value."""

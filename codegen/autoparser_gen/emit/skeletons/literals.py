@@ -177,6 +177,11 @@ class Literal:
             return None
         return self._string.passes()
 
+    def unclear_quote(self) -> str:
+        """Of a string that is the value: its quote, if what follows it says whether that closes it."""
+        string = None if self._stack else self._string
+        return string.quote if isinstance(string, VerbatimString) else ""
+
     def _read_piece(self, piece: str) -> str | None:
         """See Decoder.passes: inside a container, a short piece up to what needs a closer look."""
         state, states = self._step, self._states

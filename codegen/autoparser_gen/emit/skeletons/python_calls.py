@@ -6,7 +6,14 @@ import re
 
 from autoparser_gen.emit.skeletons.literal_strings import _SPACES, _ahead
 from autoparser_gen.emit.skeletons.literals import _LITERAL_WORDS, Literal
-from autoparser_gen.emit.skeletons.regions import Decoder, _ReadPiece
+from autoparser_gen.emit.skeletons.regions import (
+    _PLAIN_NAME,
+    Decoder,
+    _loop,
+    _Quiet,
+    _ReadPiece,
+    _spaced,
+)
 from autoparser_gen.emit.skeletons.runtime import _NAME, Parser, _match_end, _past_space
 from autoparser_gen.emit.skeletons.turn import _quoted
 
@@ -44,6 +51,20 @@ _ARGUMENT = re.compile(
     rf"(\w[\w.$-]{{0,99}})=(?:({'|'.join(_STRINGS)})|({'|'.join(_OTHERS)}))"
     r"(?:,[ \t\r\n]*|(?=(\))))"
 )
+
+
+# What may be there while no more is known than before: of words, and up to them.
+_IN_CALL_NAME, _IN_KEYWORD = _loop(_PLAIN_NAME), _loop(filter(str.isalnum, _PLAIN_NAME))
+_TO_CALL_NAME, _TO_KEYWORD = _spaced({**_IN_CALL_NAME}), _spaced({**_IN_KEYWORD})
+_TO_NEXT_CALL, _TO_NEXT_KEYWORD = _spaced({",": _TO_CALL_NAME}), _spaced({",": _TO_KEYWORD})
+_IN_WORDS = {
+    "call": _TO_CALL_NAME,
+    "name": _IN_CALL_NAME,
+    "argument": _TO_KEYWORD,
+    "key": _IN_KEYWORD,
+    ", or )": _TO_NEXT_KEYWORD,
+}
+_AT_QUOTE = {quote: {quote: _TO_NEXT_KEYWORD} for quote in LITERAL_QUOTES if len(quote) == 1}
 
 
 class PythonCalls(Decoder):
@@ -86,6 +107,14 @@ class PythonCalls(Decoder):
     def passes(self) -> _ReadPiece | None:
         """See Decoder."""
         return None if self._value is None else self._value.passes()
+
+    def quiet(self) -> _Quiet | None:
+        """See Decoder."""
+        if self._value is not None:
+            return _AT_QUOTE.get(self._value.unclear_quote())
+        if self._expect == "end of call":
+            return _TO_NEXT_CALL if self._in_list and self._parser.ends_quietly() else None
+        return _IN_WORDS.get(self._expect)
 
     def new_value(self) -> Literal:
         """What reads an argument's value."""
