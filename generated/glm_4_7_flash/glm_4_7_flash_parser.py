@@ -1322,7 +1322,7 @@ class Parser(_Turn):
                 if not begun:  # what was left unread is not looked at once more
                     self._wait()
                 if self._quiet is None:
-                    self._read("")
+                    self._read("", len(begun))
             else:
                 held.append(text)
                 self._pass_on(decoder, held)
@@ -1330,12 +1330,13 @@ class Parser(_Turn):
         out, self._out = self._out, []
         return out
 
-    def _read(self, chunk: str) -> None:
+    def _read(self, chunk: str, before: int | None = None) -> None:
+        """Read a piece; `before` is how much of the buffer was there before it, if not all."""
         if self._finished:
             raise RuntimeError("feed() after finish(): a parser reads one turn")
         if self._flow is not None or self._direct is not None:
             self._leave_flow()
-        before = len(self._buffer)
+        before = len(self._buffer) if before is None else before
         buffer, self._buffer = self._buffer, ""  # one reference: += can grow it in place
         buffer += chunk
         self._buffer = buffer
