@@ -412,9 +412,8 @@ class _Place:
         search = self.search
         if self.is_reasoning or not search.is_plain:
             return None
-        begun = {marker[:size] for marker in search.markers for size in range(len(marker))}
-        sure = [re.escape(marker) for marker in search.markers if marker not in begun]
-        return re.compile(f"([{_SPACE}]*)({'|'.join(sure)})") if sure else None
+        sure = [m for m in search.markers if not search.begins(m, 0, len(m))]
+        return re.compile(f"([{_SPACE}]*)({'|'.join(map(re.escape, sure))})") if sure else None
 
     @cached_property
     def stops(self) -> _SearchIn:
@@ -922,8 +921,8 @@ class _Turn:
             return self.call_name(_name_in_id(text, self.schemas))
         if collects == "id":
             self.call_id(text)
-            if call.name and call.index is None and self._stream_arguments:
-                self._begin(call)
+            if call.name and call.index is None:
+                self._announce(call)
         elif collects == "type":
             call.type = text
         elif collects == "key":
@@ -939,8 +938,8 @@ class _Turn:
             return False
         call = self.call
         call.name = name
-        if announce and self._stream_arguments:
-            self._begin(call)
+        if announce:
+            self._announce(call)
         return True
 
     def call_id(self, text: str) -> None:
@@ -960,8 +959,8 @@ class _Turn:
             if text:
                 out = self._out if self._draft is None else self._draft
                 out.append(_new(Delta, ("", "", call.index, None, "", text, False, "")))
-        elif call.name and self._stream_arguments:
-            self._begin(call)
+        elif call.name:
+            self._announce(call)
 
     @property
     def call(self) -> _Call:
@@ -990,20 +989,22 @@ class _Turn:
         """Of the value being read: the tool's name, the argument's name, the type in the markup."""
         return self.call.name, self.call.key, self.call.type
 
+    def _announce(self, call: _Call) -> None:
+        if self._stream_arguments:
+            self._begin(call)
+
     def _begin(self, call: _Call) -> None:
         """The deltas of all that is known of a call; further arguments go out as they come."""
-        out = self._out if self._draft is None else self._draft
-        if self._draft is None and self._max_calls is not None:
-            # Of the calls in reasoning: what closes it takes them back.
+        if self._draft is None:  # reasoning that closes takes back what was drafted in it
             self._limit_calls(len(self._calls) + 1)
-        if not HAS_IDS and self._make_id is not None:  # then none can come later
+        if not HAS_IDS:  # then none can come later
             self._give_id(call)
-        call.index = index = self._next_index
-        self._next_index = index + 1
-        out.append(_new(Delta, ("", "", index, call.id, call.name, "", False, "")))
-        if call.arguments:
-            arguments = "".join(call.arguments)
-            out.append(_new(Delta, ("", "", index, None, "", arguments, False, "")))
+        call.index = self._next_index
+        self._next_index += 1
+        self._emit(_new(Delta, ("", "", call.index, call.id, call.name, "", False, "")))
+        arguments = "".join(call.arguments)
+        if arguments:
+            self._emit(_new(Delta, ("", "", call.index, None, "", arguments, False, "")))
 
     def _limit_calls(self, count: int) -> None:
         if self._max_calls is not None and count > self._max_calls:
@@ -1045,7 +1046,7 @@ class _Turn:
         self._give("call" if call is not None else "marker", text)
         if call is None:
             return
-        late = self._make_id is not None and self._give_id(call)
+        late = self._give_id(call)
         closing = "{}" if not call.arguments else "}" if call.keys else ""
         if closing:
             self._limit_arguments(call, closing)
@@ -1207,7 +1208,7 @@ class Parser(_Turn):
                 quiet = self._quiet
                 if quiet is None:
                     return self._feed(chunk)
-                try:
+                try:  # what `_past_quiet` does, without its call
                     for char in chunk:
                         quiet = quiet[char]
                 except KeyError:
@@ -1279,7 +1280,7 @@ class Parser(_Turn):
                 if not begun:  # what was left unread is not looked at once more
                     self._wait()
                 if self._quiet is None:
-                    self._read("", len(begun))
+                    self._read_on(len(begun))
             else:
                 held.append(text)
                 self._pass_on(decoder, held)
@@ -1287,18 +1288,21 @@ class Parser(_Turn):
         out, self._out = self._out, []
         return out
 
-    def _read(self, chunk: str, before: int | None = None) -> None:
-        """Read a piece; `before` is how much of the buffer was there before it, if not all."""
+    def _read(self, chunk: str) -> None:
         if self._finished:
             raise RuntimeError("feed() after finish(): a parser reads one turn")
         if self._flow is not None or self._direct is not None:
             self._leave_flow()
-        before = len(self._buffer) if before is None else before
+        before = len(self._buffer)
         buffer, self._buffer = self._buffer, ""  # one reference: += can grow it in place
         buffer += chunk
         self._buffer = buffer
         if self._draft is not None:
             self._watch_draft(before)
+        self._read_on(before)
+
+    def _read_on(self, before: int) -> None:
+        """Read the buffer, of which so much was there before the last piece."""
         self._run(False, before)
         if self._draft is not None:
             return
@@ -1380,10 +1384,10 @@ class Parser(_Turn):
         if self._skip and not self._skip_space(final):
             return False
         place = self._place
-        if self._blank and self._draft is None and place.opening is not None:
-            # Where it has been looked for before, it may have turned out to be text.
-            fresh = self._scanned <= self._at
-            found = place.opening.match(self._buffer, self._at) if fresh else None
+        # What has been looked at before may have turned out to be text.
+        fresh = self._blank and self._draft is None and self._scanned <= self._at
+        if fresh and place.opening is not None:
+            found = place.opening.match(self._buffer, self._at)
             if found is not None:
                 self._hold_space(found[1])
                 self._at = found.end(1)
@@ -1454,15 +1458,15 @@ class Parser(_Turn):
 
     def _read_gap(self, final: bool) -> bool:
         """Between two pieces of markup: whitespace, then one of the region's markers."""
-        place = self._place
+        place, start = self._place, max(self._from, self._scanned)
         if self._draft is None and place.opening is not None:
-            sure = place.opening.match(self._buffer, max(self._from, self._scanned))
+            sure = place.opening.match(self._buffer, start)
             if sure is not None:
                 self._scanned = at = sure.end(1)
                 self._take_row(place.rows[sure[2]], at)
                 return True
         end = self._end(final)
-        at = _past_space(self._buffer, max(self._from, self._scanned), end)
+        at = _past_space(self._buffer, start, end)
         self._scanned = at
         if at == end:
             if final:
@@ -1572,8 +1576,7 @@ class Parser(_Turn):
             self._decoder = DECODERS[self._place.name](self)
         decoder = self._decoder
         decoder.final = final
-        end = len(self._buffer) if self._draft is None else self._end(final)
-        at = decoder.read(self._buffer, max(self._from, self._scanned), end)
+        at = decoder.read(self._buffer, max(self._from, self._scanned), self._end(final))
         return self._end_data(decoder, at, final)
 
     def _end_data(self, decoder: Decoder, at: int, final: bool) -> bool:

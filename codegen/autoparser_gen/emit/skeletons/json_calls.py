@@ -114,7 +114,7 @@ class JsonCalls(Decoder):
     expected = "a call as JSON"
 
     def __init__(self, parser: Parser) -> None:
-        self._parser = parser
+        super().__init__(parser)
         self._expect = "[" if CALLS_IN_ARRAY else "{"
         self._depth = 0  # 2 inside the object of FUNCTION_FIELD
         self._field = ""
@@ -129,14 +129,13 @@ class JsonCalls(Decoder):
         self._waits = False
         if self._arguments is not None:
             at = self._read_arguments(self._arguments, text, at, end)
-        elif self._expect in ("{", "{ or ]") and self._depth == _CALL_DEPTH - 1:
-            head = _HEAD.match(text, at, end)
-            at = at if head is None else self._take_head(head, text, end)
         while at < end and not (self.done or self.failed or self.completed or self._waits):
             if self._value is not None:
                 at = self._read_value(self._value, text, at, end)
             elif self._arguments is not None:
                 at = self._read_arguments(self._arguments, text, at, end)
+            elif self._may_begin() and (head := _HEAD.match(text, at, end)):
+                at = self._take_head(head, text, end)
             else:
                 at = _past_space(text, at, end)
                 if at < end:
@@ -171,7 +170,7 @@ class JsonCalls(Decoder):
         if self._arguments is not None or self._value is not None:
             return None
         if expect in ("{", "{ or ]"):
-            return _TO_NAME if self._depth == _CALL_DEPTH - 1 else None
+            return _TO_NAME if self._may_begin() else None
         if expect == '" or }':
             return _IN_CALL if self._depth == _CALL_DEPTH else None
         if expect == ", or ]":
@@ -206,8 +205,6 @@ class JsonCalls(Decoder):
         if expect == "[":
             self._expect, self.failed = "{ or ]", char != "["
         elif expect in ("{", "{ or ]"):
-            if self._depth == _CALL_DEPTH - 1 and (head := _HEAD.match(text, at, end)):
-                return self._take_head(head, text, end)
             self._take_opening(char)
         elif expect == ":":
             self.failed = char != ":"
@@ -223,6 +220,10 @@ class JsonCalls(Decoder):
         else:
             self.failed = True
         return at if self.failed else at + 1
+
+    def _may_begin(self) -> bool:
+        """Whether the object with the call's name may begin here."""
+        return self._expect in ("{", "{ or ]") and self._depth == _CALL_DEPTH - 1
 
     def _has_name_only(self) -> bool:
         """Whether the call's name has been read, and nothing else of it."""

@@ -182,9 +182,8 @@ class _Place:
         search = self.search
         if self.is_reasoning or not search.is_plain:
             return None
-        begun = {marker[:size] for marker in search.markers for size in range(len(marker))}
-        sure = [re.escape(marker) for marker in search.markers if marker not in begun]
-        return re.compile(f"([{_SPACE}]*)({'|'.join(sure)})") if sure else None
+        sure = [m for m in search.markers if not search.begins(m, 0, len(m))]
+        return re.compile(f"([{_SPACE}]*)({'|'.join(map(re.escape, sure))})") if sure else None
 
     @cached_property
     def stops(self) -> _SearchIn:

@@ -83,7 +83,7 @@ class Parser(_Turn):
                 quiet = self._quiet
                 if quiet is None:
                     return self._feed(chunk)
-                try:
+                try:  # what `_past_quiet` does, without its call
                     for char in chunk:
                         quiet = quiet[char]
                 except KeyError:
@@ -155,7 +155,7 @@ class Parser(_Turn):
                 if not begun:  # what was left unread is not looked at once more
                     self._wait()
                 if self._quiet is None:
-                    self._read("", len(begun))
+                    self._read_on(len(begun))
             else:
                 held.append(text)
                 self._pass_on(decoder, held)
@@ -163,18 +163,21 @@ class Parser(_Turn):
         out, self._out = self._out, []
         return out
 
-    def _read(self, chunk: str, before: int | None = None) -> None:
-        """Read a piece; `before` is how much of the buffer was there before it, if not all."""
+    def _read(self, chunk: str) -> None:
         if self._finished:
             raise RuntimeError("feed() after finish(): a parser reads one turn")
         if self._flow is not None or self._direct is not None:
             self._leave_flow()
-        before = len(self._buffer) if before is None else before
+        before = len(self._buffer)
         buffer, self._buffer = self._buffer, ""  # one reference: += can grow it in place
         buffer += chunk
         self._buffer = buffer
         if self._draft is not None:
             self._watch_draft(before)
+        self._read_on(before)
+
+    def _read_on(self, before: int) -> None:
+        """Read the buffer, of which so much was there before the last piece."""
         self._run(False, before)
         if self._draft is not None:
             return
@@ -256,10 +259,10 @@ class Parser(_Turn):
         if self._skip and not self._skip_space(final):
             return False
         place = self._place
-        if self._blank and self._draft is None and place.opening is not None:
-            # Where it has been looked for before, it may have turned out to be text.
-            fresh = self._scanned <= self._at
-            found = place.opening.match(self._buffer, self._at) if fresh else None
+        # What has been looked at before may have turned out to be text.
+        fresh = self._blank and self._draft is None and self._scanned <= self._at
+        if fresh and place.opening is not None:
+            found = place.opening.match(self._buffer, self._at)
             if found is not None:
                 self._hold_space(found[1])
                 self._at = found.end(1)
@@ -330,15 +333,15 @@ class Parser(_Turn):
 
     def _read_gap(self, final: bool) -> bool:
         """Between two pieces of markup: whitespace, then one of the region's markers."""
-        place = self._place
+        place, start = self._place, max(self._from, self._scanned)
         if self._draft is None and place.opening is not None:
-            sure = place.opening.match(self._buffer, max(self._from, self._scanned))
+            sure = place.opening.match(self._buffer, start)
             if sure is not None:
                 self._scanned = at = sure.end(1)
                 self._take_row(place.rows[sure[2]], at)
                 return True
         end = self._end(final)
-        at = _past_space(self._buffer, max(self._from, self._scanned), end)
+        at = _past_space(self._buffer, start, end)
         self._scanned = at
         if at == end:
             if final:
@@ -448,8 +451,7 @@ class Parser(_Turn):
             self._decoder = DECODERS[self._place.name](self)
         decoder = self._decoder
         decoder.final = final
-        end = len(self._buffer) if self._draft is None else self._end(final)
-        at = decoder.read(self._buffer, max(self._from, self._scanned), end)
+        at = decoder.read(self._buffer, max(self._from, self._scanned), self._end(final))
         return self._end_data(decoder, at, final)
 
     def _end_data(self, decoder: Decoder, at: int, final: bool) -> bool:

@@ -308,8 +308,8 @@ class _Turn:
             return self.call_name(_name_in_id(text, self.schemas))
         if collects == "id":
             self.call_id(text)
-            if call.name and call.index is None and self._stream_arguments:
-                self._begin(call)
+            if call.name and call.index is None:
+                self._announce(call)
         elif collects == "type":
             call.type = text
         elif collects == "key":
@@ -325,8 +325,8 @@ class _Turn:
             return False
         call = self.call
         call.name = name
-        if announce and self._stream_arguments:
-            self._begin(call)
+        if announce:
+            self._announce(call)
         return True
 
     def call_id(self, text: str) -> None:
@@ -346,8 +346,8 @@ class _Turn:
             if text:
                 out = self._out if self._draft is None else self._draft
                 out.append(_new(Delta, ("", "", call.index, None, "", text, False, "")))
-        elif call.name and self._stream_arguments:
-            self._begin(call)
+        elif call.name:
+            self._announce(call)
 
     @property
     def call(self) -> _Call:
@@ -376,20 +376,22 @@ class _Turn:
         """Of the value being read: the tool's name, the argument's name, the type in the markup."""
         return self.call.name, self.call.key, self.call.type
 
+    def _announce(self, call: _Call) -> None:
+        if self._stream_arguments:
+            self._begin(call)
+
     def _begin(self, call: _Call) -> None:
         """The deltas of all that is known of a call; further arguments go out as they come."""
-        out = self._out if self._draft is None else self._draft
-        if self._draft is None and self._max_calls is not None:
-            # Of the calls in reasoning: what closes it takes them back.
+        if self._draft is None:  # reasoning that closes takes back what was drafted in it
             self._limit_calls(len(self._calls) + 1)
-        if not HAS_IDS and self._make_id is not None:  # then none can come later
+        if not HAS_IDS:  # then none can come later
             self._give_id(call)
-        call.index = index = self._next_index
-        self._next_index = index + 1
-        out.append(_new(Delta, ("", "", index, call.id, call.name, "", False, "")))
-        if call.arguments:
-            arguments = "".join(call.arguments)
-            out.append(_new(Delta, ("", "", index, None, "", arguments, False, "")))
+        call.index = self._next_index
+        self._next_index += 1
+        self._emit(_new(Delta, ("", "", call.index, call.id, call.name, "", False, "")))
+        arguments = "".join(call.arguments)
+        if arguments:
+            self._emit(_new(Delta, ("", "", call.index, None, "", arguments, False, "")))
 
     def _limit_calls(self, count: int) -> None:
         if self._max_calls is not None and count > self._max_calls:
@@ -431,7 +433,7 @@ class _Turn:
         self._give("call" if call is not None else "marker", text)
         if call is None:
             return
-        late = self._make_id is not None and self._give_id(call)
+        late = self._give_id(call)
         closing = "{}" if not call.arguments else "}" if call.keys else ""
         if closing:
             self._limit_arguments(call, closing)
