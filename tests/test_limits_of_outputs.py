@@ -16,6 +16,7 @@ CALLS = {
     "gemma_4": '<|tool_call>call:f{a:<|"|>xyz<|"|>}<tool_call|>',
 }
 SIZE = len('{"a": "xyz"}')
+MINIMAX_BEGUN = ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="f">]<]minimax[>[<a>'
 EVERY_FORMAT = pytest.mark.parametrize("stem", CALLS)
 
 
@@ -47,6 +48,24 @@ def test_arguments_too_long(stem: str) -> None:
     for pieces in every_split(CALLS[stem]):
         with pytest.raises(module.LimitError, match=rf"over {SIZE - 1} characters"):
             read(module, pieces, max_arguments=SIZE - 1)
+
+
+@pytest.mark.parametrize(
+    ("stem", "begun"),
+    [
+        ("qwen3_coder", "<tool_call>\n<function=f>\n<parameter=a>\n"),
+        ("glm_4_6", "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>"),
+        ("minimax_m3", MINIMAX_BEGUN),
+    ],
+)
+@pytest.mark.parametrize("text", ["x" * 41, "7" * 41, "x\n" * 20 + "x"])
+def test_a_value_that_goes_out_whole_counts_before_it_ends(
+    stem: str, begun: str, text: str
+) -> None:
+    module = parser_of(stem)
+    for pieces in usual_splits(begun + text):
+        with pytest.raises(module.LimitError, match="over 40 characters"):
+            read(module, pieces, max_arguments=40)
 
 
 @EVERY_FORMAT

@@ -1066,9 +1066,19 @@ class _Turn:
         if self._max_arguments is not None and size > self._max_arguments:
             raise LimitError(f"a call's arguments have over {self._max_arguments} characters")
 
-    def over_limit(self, arguments: str) -> bool:
-        """Whether this is more than the arguments of a call may be, if that is limited."""
-        return self._max_arguments is not None and len(arguments) > self._max_arguments
+    @property
+    def limits_arguments(self) -> bool:
+        """Whether the arguments of a call may be too long."""
+        return self._max_arguments is not None
+
+    def limit_kept(self, size: int) -> None:
+        """Of an argument that goes out when it is complete, so many characters are there already."""
+        if self._draft is None:
+            self._require_at_most(self.call.size + size)
+
+    def over_limit(self, size: int) -> bool:
+        """Whether these are more characters than the arguments of a call may have, if that is limited."""
+        return self._max_arguments is not None and size > self._max_arguments
 
     def _give_id(self, call: _Call) -> bool:
         """Make an id for a call that has none; True where there is a new one."""
@@ -1483,7 +1493,7 @@ class Parser(_Turn):
         if call is None or not call.name:
             return False
         name, arguments, call_id, last, stop = call
-        if len(self._calls) == self._max_calls or self.over_limit(arguments):
+        if len(self._calls) == self._max_calls or self.over_limit(len(arguments)):
             return False
         if self._at < at:  # whitespace in a gap
             self._keep(at)
@@ -3056,6 +3066,8 @@ class RawValue(Decoder):
         self._schema, self._named, self._streams = _expected(parser, *parser.argument)
         self._place = parser.place
         self._pieces: list[str] = []
+        self._kept = 0  # characters of them, where they are limited
+        self._limited = parser.limits_arguments
         if self._streams:
             parser.call_arguments('"')
 
@@ -3065,11 +3077,16 @@ class RawValue(Decoder):
             self._parser.call_arguments(_json_text(text[at:end]))
         else:
             self._pieces.append(text[at:end])
+            if self._limited:
+                self._kept += end - at
+                self._parser.limit_kept(self._kept)
         return end
 
     def passes(self) -> _ReadPiece | None:
         """See Decoder."""
-        return self._place.passes if self._streams else self._keep
+        if self._streams:
+            return self._place.passes
+        return None if self._limited else self._keep
 
     def _keep(self, piece: str) -> str | None:
         if self._place.stops(piece) is not None:
@@ -3111,6 +3128,8 @@ class RawValue(Decoder):
             found, last = way.following.match(text, end.end()), way.last_following
             if found is None:
                 return None
+        if parser.over_limit(found.end() - at):
+            return None  # what goes out may be shorter than what was kept
         written = ", ".join([f"{_quoted(key)}: {value}" for key, value in arguments.items()])
         return _WholeCall(name, f"{{{written}}}", None, last, found.end())
 

@@ -1076,9 +1076,19 @@ class _Turn:
         if self._max_arguments is not None and size > self._max_arguments:
             raise LimitError(f"a call's arguments have over {self._max_arguments} characters")
 
-    def over_limit(self, arguments: str) -> bool:
-        """Whether this is more than the arguments of a call may be, if that is limited."""
-        return self._max_arguments is not None and len(arguments) > self._max_arguments
+    @property
+    def limits_arguments(self) -> bool:
+        """Whether the arguments of a call may be too long."""
+        return self._max_arguments is not None
+
+    def limit_kept(self, size: int) -> None:
+        """Of an argument that goes out when it is complete, so many characters are there already."""
+        if self._draft is None:
+            self._require_at_most(self.call.size + size)
+
+    def over_limit(self, size: int) -> bool:
+        """Whether these are more characters than the arguments of a call may have, if that is limited."""
+        return self._max_arguments is not None and size > self._max_arguments
 
     def _give_id(self, call: _Call) -> bool:
         """Make an id for a call that has none; True where there is a new one."""
@@ -1493,7 +1503,7 @@ class Parser(_Turn):
         if call is None or not call.name:
             return False
         name, arguments, call_id, last, stop = call
-        if len(self._calls) == self._max_calls or self.over_limit(arguments):
+        if len(self._calls) == self._max_calls or self.over_limit(len(arguments)):
             return False
         if self._at < at:  # whitespace in a gap
             self._keep(at)
@@ -3066,6 +3076,8 @@ class RawValue(Decoder):
         self._schema, self._named, self._streams = _expected(parser, *parser.argument)
         self._place = parser.place
         self._pieces: list[str] = []
+        self._kept = 0  # characters of them, where they are limited
+        self._limited = parser.limits_arguments
         if self._streams:
             parser.call_arguments('"')
 
@@ -3075,11 +3087,16 @@ class RawValue(Decoder):
             self._parser.call_arguments(_json_text(text[at:end]))
         else:
             self._pieces.append(text[at:end])
+            if self._limited:
+                self._kept += end - at
+                self._parser.limit_kept(self._kept)
         return end
 
     def passes(self) -> _ReadPiece | None:
         """See Decoder."""
-        return self._place.passes if self._streams else self._keep
+        if self._streams:
+            return self._place.passes
+        return None if self._limited else self._keep
 
     def _keep(self, piece: str) -> str | None:
         if self._place.stops(piece) is not None:
@@ -3121,6 +3138,8 @@ class RawValue(Decoder):
             found, last = way.following.match(text, end.end()), way.last_following
             if found is None:
                 return None
+        if parser.over_limit(found.end() - at):
+            return None  # what goes out may be shorter than what was kept
         written = ", ".join([f"{_quoted(key)}: {value}" for key, value in arguments.items()])
         return _WholeCall(name, f"{{{written}}}", None, last, found.end())
 
@@ -3439,6 +3458,8 @@ class TreeArguments(Decoder):
         self._expect = "tag"
         self._out: list[str] = []
         self._pieces: list[str] = []  # of a tag's name, or of a text that is not passed on yet
+        self._kept = 0  # characters of that text, and how many pieces they are in
+        self._counted = 0
         self._text: VerbatimString | None = None
         self._streams = False
         self._scanned = 0  # whitespace that has been looked at, but not read
@@ -3549,6 +3570,7 @@ class TreeArguments(Decoder):
                 self._expect = "tag"
                 return start
         self._pieces.clear()
+        self._kept = self._counted = 0
         self._out.append('"' if self._streams else "")
         out = self._out if self._streams else self._pieces
         self._text = self._new_text(self._stack[-1], self._stack[-2], out)
@@ -3560,6 +3582,10 @@ class TreeArguments(Decoder):
 
     def _read_text(self, string: VerbatimString, text: str, at: int, end: int) -> int:
         stop = string.read(text, at, end, self.final)
+        if not self._streams:
+            self._kept += sum(map(len, self._pieces[self._counted :]))
+            self._counted = len(self._pieces)
+            self._parser.limit_kept(self._kept)
         self._waits = not string.done
         if string.done:
             tag = self._stack.pop()

@@ -1007,9 +1007,19 @@ class _Turn:
         if self._max_arguments is not None and size > self._max_arguments:
             raise LimitError(f"a call's arguments have over {self._max_arguments} characters")
 
-    def over_limit(self, arguments: str) -> bool:
-        """Whether this is more than the arguments of a call may be, if that is limited."""
-        return self._max_arguments is not None and len(arguments) > self._max_arguments
+    @property
+    def limits_arguments(self) -> bool:
+        """Whether the arguments of a call may be too long."""
+        return self._max_arguments is not None
+
+    def limit_kept(self, size: int) -> None:
+        """Of an argument that goes out when it is complete, so many characters are there already."""
+        if self._draft is None:
+            self._require_at_most(self.call.size + size)
+
+    def over_limit(self, size: int) -> bool:
+        """Whether these are more characters than the arguments of a call may have, if that is limited."""
+        return self._max_arguments is not None and size > self._max_arguments
 
     def _give_id(self, call: _Call) -> bool:
         """Make an id for a call that has none; True where there is a new one."""
@@ -1424,7 +1434,7 @@ class Parser(_Turn):
         if call is None or not call.name:
             return False
         name, arguments, call_id, last, stop = call
-        if len(self._calls) == self._max_calls or self.over_limit(arguments):
+        if len(self._calls) == self._max_calls or self.over_limit(len(arguments)):
             return False
         if self._at < at:  # whitespace in a gap
             self._keep(at)

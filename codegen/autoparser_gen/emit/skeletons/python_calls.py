@@ -166,7 +166,7 @@ class PythonCalls(Decoder):
         if behind is None or not behind.lastindex:
             return 0
         written = ", ".join([f"{_quoted(key)}: {value}" for key, value in arguments.items()])
-        if self._parser.over_limit(f"{{{written}}}"):
+        if self._parser.over_limit(len(written) + 2):
             return 0
         self._parser.call_name(name)
         self._parser.call_arguments(f"{{{written}}}")

@@ -63,6 +63,8 @@ class RawValue(Decoder):
         self._schema, self._named, self._streams = _expected(parser, *parser.argument)
         self._place = parser.place
         self._pieces: list[str] = []
+        self._kept = 0  # characters of them, where they are limited
+        self._limited = parser.limits_arguments
         if self._streams:
             parser.call_arguments('"')
 
@@ -72,11 +74,16 @@ class RawValue(Decoder):
             self._parser.call_arguments(_json_text(text[at:end]))
         else:
             self._pieces.append(text[at:end])
+            if self._limited:
+                self._kept += end - at
+                self._parser.limit_kept(self._kept)
         return end
 
     def passes(self) -> _ReadPiece | None:
         """See Decoder."""
-        return self._place.passes if self._streams else self._keep
+        if self._streams:
+            return self._place.passes
+        return None if self._limited else self._keep
 
     def _keep(self, piece: str) -> str | None:
         if self._place.stops(piece) is not None:
@@ -118,6 +125,8 @@ class RawValue(Decoder):
             found, last = way.following.match(text, end.end()), way.last_following
             if found is None:
                 return None
+        if parser.over_limit(found.end() - at):
+            return None  # what goes out may be shorter than what was kept
         written = ", ".join([f"{_quoted(key)}: {value}" for key, value in arguments.items()])
         return _WholeCall(name, f"{{{written}}}", None, last, found.end())
 

@@ -311,7 +311,7 @@ class Parser(_Turn):
         if call is None or not call.name:
             return False
         name, arguments, call_id, last, stop = call
-        if len(self._calls) == self._max_calls or self.over_limit(arguments):
+        if len(self._calls) == self._max_calls or self.over_limit(len(arguments)):
             return False
         if self._at < at:  # whitespace in a gap
             self._keep(at)

@@ -81,6 +81,8 @@ class TreeArguments(Decoder):
         self._expect = "tag"
         self._out: list[str] = []
         self._pieces: list[str] = []  # of a tag's name, or of a text that is not passed on yet
+        self._kept = 0  # characters of that text, and how many pieces they are in
+        self._counted = 0
         self._text: VerbatimString | None = None
         self._streams = False
         self._scanned = 0  # whitespace that has been looked at, but not read
@@ -191,6 +193,7 @@ class TreeArguments(Decoder):
                 self._expect = "tag"
                 return start
         self._pieces.clear()
+        self._kept = self._counted = 0
         self._out.append('"' if self._streams else "")
         out = self._out if self._streams else self._pieces
         self._text = self._new_text(self._stack[-1], self._stack[-2], out)
@@ -202,6 +205,10 @@ class TreeArguments(Decoder):
 
     def _read_text(self, string: VerbatimString, text: str, at: int, end: int) -> int:
         stop = string.read(text, at, end, self.final)
+        if not self._streams:
+            self._kept += sum(map(len, self._pieces[self._counted :]))
+            self._counted = len(self._pieces)
+            self._parser.limit_kept(self._kept)
         self._waits = not string.done
         if string.done:
             tag = self._stack.pop()
