@@ -72,6 +72,50 @@ def test_an_empty_piece_tells_nothing(stem: str) -> None:
     assert not any(parser.feed("") + parser.feed(" "))
 
 
+CALLS = {
+    "qwen3": '<tool_call>\n{"name": "find", "arguments": {"city": "Rome", "days": 3}}\n</tool_call>\n',
+    "qwen3_coder": (
+        "<tool_call>\n<function=find>\n<parameter=city>\nRome\n</parameter>\n"
+        "<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>\n"
+    ),
+    "glm_4_6": (
+        "<tool_call>find\n<arg_key>city</arg_key>\n<arg_value>Rome</arg_value>\n"
+        "<arg_key>days</arg_key>\n<arg_value>3</arg_value>\n</tool_call>\n"
+    ),
+    "gpt_oss": (
+        '<|channel|>commentary to=functions.find <|constrain|>json<|message|>{"city": "Rome"}<|call|>'
+        "<|start|>assistant"
+    ),
+}
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7])
+@pytest.mark.parametrize("stem", CALLS)
+def test_what_tells_nothing_is_left_unread(stem: str, size: int) -> None:
+    """Of a call's pieces those that tell something are read, and at most three others."""
+
+    class Counting(parser_of(stem).Parser):  # type: ignore[misc]
+        reads = 0
+
+        def _feed(self, chunk: str) -> Any:
+            self.reads += 1
+            return super()._feed(chunk)
+
+    parser = Counting(prompt="")
+    in_vain = 0
+    for piece in pieces(CALLS[stem] * 20, size):
+        before = parser.reads
+        in_vain += not parser.feed(piece) and parser.reads > before
+    assert len(parser.message.tool_calls) == 20
+    assert in_vain <= 20 * 3
+
+
+def test_what_is_sure_does_not_depend_on_the_order_of_a_set() -> None:
+    """Markers of the same length, such as `<parameter=` and `</function>`, are in any order."""
+    places = parser_of("qwen3_coder")._places(True, True)
+    assert all(places[name].opening for name in ("after_name", "value_end", "closing_1"))
+
+
 def test_all_state_has_slots() -> None:
     """What were missing in them would still work, but slower."""
     assert vars(parser_of("qwen3").Parser()) == {}

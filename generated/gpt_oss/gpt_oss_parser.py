@@ -301,8 +301,9 @@ def merge(deltas: Iterable[Delta]) -> Message:
 
 _SPACE = " \t\r\n"
 _BLANK = " \t"
-# Some of what names can be made of.
-_PLAIN_NAME = frozenset(map(chr, range(ord("!"), 127))) - frozenset("<>\"'`{}[](),;=")
+# Some of what values can be made of, and names.
+_PRINTABLE = frozenset(map(chr, range(ord(" "), 127))) | frozenset(_SPACE)
+_PLAIN_NAME = _PRINTABLE - frozenset("<>\"'`{}[](),;=" + _SPACE)
 _ESCAPED = r'["\\\x00-\x1f]'  # in JSON
 _SearchIn = Callable[[str], object]
 _ReadPiece = Callable[[str], "str | None"]
@@ -393,6 +394,7 @@ class _Row:
         self.kind = "content" if self.as_text else "incomplete" if foreign else "marker"
         # Whether the marker may turn out to be text, and whether to be part of a raw value.
         self.tentative = target.kind == "end" or target.otherwise == "back"
+        self.is_inner = not (self.tentative or go.opens or go.closes)  # a call goes on behind it
         self.in_value = target.before is not None and target.before.kind == "raw"
         self.in_text = place.kind == "text" and not place.is_reasoning
         # Whether nothing becomes known with the marker, but that a call ends which is all there.
@@ -400,6 +402,11 @@ class _Row:
         known = self.tentative or self.stays or after_space or place.kind == "field"
         drafts = go.opens and place.is_reasoning
         self.is_quiet = self.kind == "marker" and target.kind != "raw" and not known and not drafts
+        # Whether it shows that a raw value before it has ended.
+        self.decides = not self.in_value and "raw" in (
+            place.kind,
+            place.before and place.before.kind,
+        )
         # Whether a call is complete with the marker, and nothing that follows changes that.
         self.ends_call = go.closes and not go.opens and not self.tentative
         # Whether a message's header follows, and no call may go on before it.
@@ -447,12 +454,17 @@ class _Place:
 
     @cached_property
     def opening(self) -> re.Pattern[str] | None:
-        """Whitespace and a marker that come next, where nothing else can be meant."""
+        """What usually comes next, where nothing else can be meant.
+
+        It is whitespace or a word, and behind it a marker or the end of the text.
+        """
         search = self.search
         if self.is_reasoning or not search.is_plain:
             return None
         sure = [m for m in search.markers if not search.begins(m, 0, len(m))]
-        return re.compile(f"([{_SPACE}]*)({'|'.join(map(re.escape, sure))})") if sure else None
+        before = search.word() if self.kind == "field" else _SPACE
+        markers = "|".join(map(re.escape, sure))
+        return re.compile(rf"([{re.escape(before)}]*)({markers}|\Z)") if sure else None
 
     @cached_property
     def stops(self) -> _SearchIn:
@@ -466,13 +478,21 @@ class _Place:
 
     @cached_property
     def near(self) -> _Quiet:
-        """What may come here without anything being known of it, up to a whole marker."""
-        return _quiet(self, None)
+        """What may come here without anything being known of it, up to where the call or its value ends."""
+        return _quiet(self, {}, lambda row: row.is_quiet and not row.closes and not row.decides)
 
     @cached_property
     def far(self) -> _Quiet:
-        """The same through whole markers, and in the regions that they lead to."""
-        return _quiet(self, {})
+        """The same through the ends of calls."""
+        return _quiet(self, {}, lambda row: row.is_quiet)
+
+    @cached_property
+    def kept(self) -> _Quiet:
+        """The same as `near` where a value is read that goes out when it ends."""
+        firsts = {marker[0] for marker in self.rows if marker}
+        node = _loop(_PRINTABLE - firsts)
+        node.update(self.near)
+        return node
 
     @cached_property
     def passes(self) -> _ReadPiece:
@@ -526,6 +546,7 @@ class _Search:
         firsts = "".join(sorted({re.escape(m[0]) for m in self.markers}))
         self._first = re.compile(f"[{firsts}]" if firsts else r"(?!)")
         cores = sorted({_core(m) for m in [*self.markers, *self.bare]}, key=len, reverse=True)
+        self.cores = cores
         self._patterns = [
             re.compile("|".join(re.escape(core) for core in cores if core[0] == first))
             for first in sorted({core[0] for core in cores})
@@ -534,7 +555,7 @@ class _Search:
             ((len(m) - len(_core(m)), m) for m in self.markers), key=lambda x: (-x[0], -len(x[1]))
         )
         # Whether no marker begins with whitespace, nor is but a character at a line's start.
-        self.is_plain = not self.bare and cores == self.markers
+        self.is_plain = not self.bare and set(cores) == set(self.markers)
 
     def find(
         self, text: str, start: int, end: int, known: _Known, *, line_start: bool = False
@@ -604,6 +625,10 @@ class _Search:
                 return True
         return False
 
+    def word(self) -> str:
+        """Characters of names that begin none of the markers."""
+        return "".join(sorted(_PLAIN_NAME - {core[0] for core in self.cores}))
+
     def lead(self) -> str:
         """What all markers begin with, their leading whitespace aside: one character, or ""."""
         firsts = {char for m in self.markers for char in (m[0], _core(m)[0])}
@@ -635,37 +660,39 @@ def _spaced(node: _Quiet) -> _Quiet:
     return node
 
 
-def _quiet(place: _Place, known: dict[str, _Quiet] | None) -> _Quiet:
-    """What may come in a region without anything being known of it.
+def _quiet(
+    place: _Place, known: dict[str, _Quiet], tells_nothing: Callable[[_Row], bool]
+) -> _Quiet:
+    """What may come in a region without anything being known of it, also behind whole markers.
 
-    With `known` that goes on behind whole markers: it holds what has been found of regions so far.
+    `known` holds what has been found of regions so far.
     """
     if place.kind == "data":
         first = DECODERS[place.name].first()
         return {} if first is None else first
     start: _Quiet = {}
+    known[place.name] = start
     search = place.search
-    cores = {_core(marker) for marker in [*search.markers, *search.bare]}
-    if known is not None:
-        known[place.name] = start
-    if place.kind == "field":
-        start.update(dict.fromkeys(_PLAIN_NAME - {core[0] for core in cores}, start))
-    elif place.kind in ("text", "gap") and cores.issuperset(search.markers):
-        _spaced(start)
-    else:  # whitespace belongs to the markers
-        known = None
+    is_gap = place.kind in ("text", "gap")
+    leads = any(marker[0] in _SPACE for marker in search.markers)  # whitespace may belong to them
     for marker in search.markers:  # the longest first: what begins a longer one is not over
         node, size = start, 1
-        while size < len(marker) and not any(core in marker[:size] for core in cores):
+        while size < len(marker) and not any(core in marker[:size] for core in search.cores):
             node = node.setdefault(marker[size - 1], {})
             size += 1
         row, last = place.rows[marker], marker[-1]
-        if size < len(marker) or known is None or not row.is_quiet or last in node:
+        if size < len(marker) or last in node or (is_gap and leads) or not tells_nothing(row):
             continue
         behind = known.get(row.target.name)
-        behind = _quiet(row.target, known) if behind is None else behind
+        behind = _quiet(row.target, known, tells_nothing) if behind is None else behind
         if behind:
             node[last] = behind
+    if is_gap and not leads:
+        _spaced(start)
+    if place.kind == "field":
+        ended = _spaced({**start})
+        start.update(dict.fromkeys(search.word(), start))
+        start.update(dict.fromkeys("" if leads else _SPACE, ended))
     return start
 
 
@@ -944,7 +971,7 @@ class _Turn:
     def _fits(self, collects: str, text: str) -> bool:
         """Whether a field goes with what was read before: a key is new, what is repeated is the same."""
         if collects == "key":
-            return text not in self.call.keys
+            return self._call is None or text not in self._call.keys
         if collects == "same name":
             return text == self.call.name
         return collects != "same key" or text == self.call.key
@@ -1026,7 +1053,8 @@ class _Turn:
     @property
     def argument(self) -> tuple[str, str, str]:
         """Of the value being read: the tool's name, the argument's name, the type in the markup."""
-        return self.call.name, self.call.key, self.call.type
+        call = self.call
+        return call.name, call.key, call.type
 
     def _announce(self, call: _Call) -> None:
         if self._stream_arguments:
@@ -1365,10 +1393,14 @@ class Parser(_Turn):
         place, decoder = self._place, self._decoder
         if place.kind == "data":
             quiet = None if decoder is None or decoder.done else decoder.quiet()
-        elif self._spaced or (self._skip and place.kind == "raw"):
-            quiet = None  # only what ends a field may follow; a value begins behind the whitespace
+        elif self._skip and place.kind == "raw":
+            quiet = None  # a value begins behind the whitespace
+        elif place.kind == "raw" and decoder is not None:
+            quiet = decoder.quiet()
         else:
             quiet = place.far if self.ends_quietly() else place.near
+            if self._spaced:  # only what ends a field may follow
+                quiet = quiet.get(" ")
         if quiet and self._scanned < len(self._buffer):
             quiet = _past_quiet(quiet, self._buffer[self._scanned :])
         self._quiet = quiet or None
@@ -1437,11 +1469,15 @@ class Parser(_Turn):
         fresh = self._blank and self._draft is None and self._scanned <= self._at
         if fresh and place.opening is not None:
             found = place.opening.match(self._buffer, self._at)
-            if found is not None:
+            if found is not None and found[2]:
                 self._hold_space(found[1])
                 self._at = found.end(1)
                 self._take_row(place.rows[found[2]], self._at)
                 return True
+            if found is not None:
+                self._scanned = found.end()
+                self._put_up_to(self._scanned)
+                return False
         end = self._end(final)
         start = max(self._at, self._scanned)
         if place.is_reasoning and self._draft is None:
@@ -1510,10 +1546,13 @@ class Parser(_Turn):
         place, start = self._place, max(self._from, self._scanned)
         if self._draft is None and place.opening is not None:
             sure = place.opening.match(self._buffer, start)
-            if sure is not None:
+            if sure is not None and (sure[2] or not final):
                 self._scanned = at = sure.end(1)
-                self._take_row(place.rows[sure[2]], at)
-                return True
+                if sure[2]:
+                    self._take_row(place.rows[sure[2]], at)
+                elif not place.otherwise:
+                    self._keep(at)
+                return bool(sure[2])
         end = self._end(final)
         at = _past_space(self._buffer, start, end)
         self._scanned = at
@@ -1547,9 +1586,17 @@ class Parser(_Turn):
 
     def _read_field(self, final: bool) -> bool:
         """A name, key, id or type up to the marker that ends it."""
-        place, end = self._place, self._end(final)
+        place, start = self._place, max(self._from, self._scanned)
+        if start == self._from and self._draft is None and place.opening is not None:
+            sure = place.opening.match(self._buffer, start)
+            if sure is not None and not sure[2] and not final:
+                if sure.end() > start + _LONGEST_QUIET:
+                    self._scanned = sure.end()
+                return False  # a short word is matched once more when its end is there
+            if sure is not None and sure[1] and sure[2]:
+                return self._take_field(sure[1], place.rows[sure[2]], sure.end(1))
+        end = self._end(final)
         search = place.search
-        start = max(self._from, self._scanned)
         found = self._find(search, start, end)
         stop = found[0] if found else search.hold(self._buffer, start, end)
         if found and not final and search.begins(self._buffer, stop, end):
@@ -1569,19 +1616,24 @@ class Parser(_Turn):
             return self._fall_back() if final and self._undecided else False
         written = self._buffer[self._from : stop]
         text = written.strip(_SPACE)
-        if place.collects.endswith("key"):
-            text = _key_text(text)
-        row = place.rows[found[1]]
         missing = not text and place.collects != "id"
         # Where this may be text still, a space shows that it is.
-        missing = missing or (self._undecided and any(char in _SPACE for char in written))
-        if missing or not self._fits(place.collects, text):
+        if missing or (self._undecided and any(char in _SPACE for char in written)):
+            return self._fail(stop)
+        return self._take_field(text, place.rows[found[1]], stop)
+
+    def _take_field(self, text: str, row: _Row, stop: int) -> bool:
+        """Take a name, key, id or type that ends at an index of the buffer, and the row behind it."""
+        collects = self._place.collects
+        if KEY_ESCAPES and collects.endswith("key"):
+            text = _key_text(text)
+        if not self._fits(collects, text):
             return self._fail(stop)
         if self._undecided and not row.in_value:
             self._decide()
-        if not self._capture(place.collects, text, row.target):
+        if not self._capture(collects, text, row.target):
             return self._fail(stop)
-        self._follow(row, stop, stop if row.stays else stop + len(found[1]))
+        self._follow(row, stop, stop if row.stays else stop + len(row.marker))
         return True
 
     def _read_raw(self, final: bool) -> bool:
@@ -1590,7 +1642,7 @@ class Parser(_Turn):
             return False
         end, search = self._end(final), self._place.search
         start = max(self._at, self._scanned)
-        found = self._find(search, start, end)
+        found = self._find(search, start, end) if start < end else None
         if found is None or (not final and search.begins(self._buffer, found[0], end)):
             stop = end if found is None else found[0]  # a longer marker may stand there
             self._scanned = stop if final else search.hold(self._buffer, start, stop)
@@ -1678,7 +1730,9 @@ class Parser(_Turn):
         """Take a row of the table: its marker, or what stands for it, is buffer[at:stop]."""
         if self._place.kind == "text":
             self._text = self._place
-        if row.tentative:
+        if row.is_inner and self._held is not None and not self._undecided:
+            self._keep(stop)
+        elif row.tentative:
             if row.closes:  # what follows a call that closes itself completes it
                 if self._undecided:
                     self._decide()

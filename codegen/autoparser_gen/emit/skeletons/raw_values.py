@@ -15,6 +15,7 @@ from autoparser_gen.emit.skeletons.regions import (
     Decoder,
     _core,
     _Place,
+    _Quiet,
     _ReadPiece,
     _Row,
     _WholeCall,
@@ -84,6 +85,10 @@ class RawValue(Decoder):
         if self._streams:
             return self._place.passes
         return None if self._limited else self._keep
+
+    def quiet(self) -> _Quiet | None:
+        """See Decoder."""
+        return self._place.near if self._streams or self._limited else self._place.kept
 
     def _keep(self, piece: str) -> str | None:
         if self._place.stops(piece) is not None:

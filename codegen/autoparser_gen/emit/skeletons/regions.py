@@ -32,8 +32,9 @@ DECODERS: dict[str, type[Decoder]] = {}
 
 _SPACE = " \t\r\n"
 _BLANK = " \t"
-# Some of what names can be made of.
-_PLAIN_NAME = frozenset(map(chr, range(ord("!"), 127))) - frozenset("<>\"'`{}[](),;=")
+# Some of what values can be made of, and names.
+_PRINTABLE = frozenset(map(chr, range(ord(" "), 127))) | frozenset(_SPACE)
+_PLAIN_NAME = _PRINTABLE - frozenset("<>\"'`{}[](),;=" + _SPACE)
 _ESCAPED = r'["\\\x00-\x1f]'  # in JSON
 _SearchIn = Callable[[str], object]
 _ReadPiece = Callable[[str], "str | None"]
@@ -124,6 +125,7 @@ class _Row:
         self.kind = "content" if self.as_text else "incomplete" if foreign else "marker"
         # Whether the marker may turn out to be text, and whether to be part of a raw value.
         self.tentative = target.kind == "end" or target.otherwise == "back"
+        self.is_inner = not (self.tentative or go.opens or go.closes)  # a call goes on behind it
         self.in_value = target.before is not None and target.before.kind == "raw"
         self.in_text = place.kind == "text" and not place.is_reasoning
         # Whether nothing becomes known with the marker, but that a call ends which is all there.
@@ -131,6 +133,11 @@ class _Row:
         known = self.tentative or self.stays or after_space or place.kind == "field"
         drafts = go.opens and place.is_reasoning
         self.is_quiet = self.kind == "marker" and target.kind != "raw" and not known and not drafts
+        # Whether it shows that a raw value before it has ended.
+        self.decides = not self.in_value and "raw" in (
+            place.kind,
+            place.before and place.before.kind,
+        )
         # Whether a call is complete with the marker, and nothing that follows changes that.
         self.ends_call = go.closes and not go.opens and not self.tentative
         # Whether a message's header follows, and no call may go on before it.
@@ -178,12 +185,17 @@ class _Place:
 
     @cached_property
     def opening(self) -> re.Pattern[str] | None:
-        """Whitespace and a marker that come next, where nothing else can be meant."""
+        """What usually comes next, where nothing else can be meant.
+
+        It is whitespace or a word, and behind it a marker or the end of the text.
+        """
         search = self.search
         if self.is_reasoning or not search.is_plain:
             return None
         sure = [m for m in search.markers if not search.begins(m, 0, len(m))]
-        return re.compile(f"([{_SPACE}]*)({'|'.join(map(re.escape, sure))})") if sure else None
+        before = search.word() if self.kind == "field" else _SPACE
+        markers = "|".join(map(re.escape, sure))
+        return re.compile(rf"([{re.escape(before)}]*)({markers}|\Z)") if sure else None
 
     @cached_property
     def stops(self) -> _SearchIn:
@@ -197,13 +209,21 @@ class _Place:
 
     @cached_property
     def near(self) -> _Quiet:
-        """What may come here without anything being known of it, up to a whole marker."""
-        return _quiet(self, None)
+        """What may come here without anything being known of it, up to where the call or its value ends."""
+        return _quiet(self, {}, lambda row: row.is_quiet and not row.closes and not row.decides)
 
     @cached_property
     def far(self) -> _Quiet:
-        """The same through whole markers, and in the regions that they lead to."""
-        return _quiet(self, {})
+        """The same through the ends of calls."""
+        return _quiet(self, {}, lambda row: row.is_quiet)
+
+    @cached_property
+    def kept(self) -> _Quiet:
+        """The same as `near` where a value is read that goes out when it ends."""
+        firsts = {marker[0] for marker in self.rows if marker}
+        node = _loop(_PRINTABLE - firsts)
+        node.update(self.near)
+        return node
 
     @cached_property
     def passes(self) -> _ReadPiece:
@@ -257,6 +277,7 @@ class _Search:
         firsts = "".join(sorted({re.escape(m[0]) for m in self.markers}))
         self._first = re.compile(f"[{firsts}]" if firsts else r"(?!)")
         cores = sorted({_core(m) for m in [*self.markers, *self.bare]}, key=len, reverse=True)
+        self.cores = cores
         self._patterns = [
             re.compile("|".join(re.escape(core) for core in cores if core[0] == first))
             for first in sorted({core[0] for core in cores})
@@ -265,7 +286,7 @@ class _Search:
             ((len(m) - len(_core(m)), m) for m in self.markers), key=lambda x: (-x[0], -len(x[1]))
         )
         # Whether no marker begins with whitespace, nor is but a character at a line's start.
-        self.is_plain = not self.bare and cores == self.markers
+        self.is_plain = not self.bare and set(cores) == set(self.markers)
 
     def find(
         self, text: str, start: int, end: int, known: _Known, *, line_start: bool = False
@@ -335,6 +356,10 @@ class _Search:
                 return True
         return False
 
+    def word(self) -> str:
+        """Characters of names that begin none of the markers."""
+        return "".join(sorted(_PLAIN_NAME - {core[0] for core in self.cores}))
+
     def lead(self) -> str:
         """What all markers begin with, their leading whitespace aside: one character, or ""."""
         firsts = {char for m in self.markers for char in (m[0], _core(m)[0])}
@@ -366,37 +391,39 @@ def _spaced(node: _Quiet) -> _Quiet:
     return node
 
 
-def _quiet(place: _Place, known: dict[str, _Quiet] | None) -> _Quiet:
-    """What may come in a region without anything being known of it.
+def _quiet(
+    place: _Place, known: dict[str, _Quiet], tells_nothing: Callable[[_Row], bool]
+) -> _Quiet:
+    """What may come in a region without anything being known of it, also behind whole markers.
 
-    With `known` that goes on behind whole markers: it holds what has been found of regions so far.
+    `known` holds what has been found of regions so far.
     """
     if place.kind == "data":
         first = DECODERS[place.name].first()
         return {} if first is None else first
     start: _Quiet = {}
+    known[place.name] = start
     search = place.search
-    cores = {_core(marker) for marker in [*search.markers, *search.bare]}
-    if known is not None:
-        known[place.name] = start
-    if place.kind == "field":
-        start.update(dict.fromkeys(_PLAIN_NAME - {core[0] for core in cores}, start))
-    elif place.kind in ("text", "gap") and cores.issuperset(search.markers):
-        _spaced(start)
-    else:  # whitespace belongs to the markers
-        known = None
+    is_gap = place.kind in ("text", "gap")
+    leads = any(marker[0] in _SPACE for marker in search.markers)  # whitespace may belong to them
     for marker in search.markers:  # the longest first: what begins a longer one is not over
         node, size = start, 1
-        while size < len(marker) and not any(core in marker[:size] for core in cores):
+        while size < len(marker) and not any(core in marker[:size] for core in search.cores):
             node = node.setdefault(marker[size - 1], {})
             size += 1
         row, last = place.rows[marker], marker[-1]
-        if size < len(marker) or known is None or not row.is_quiet or last in node:
+        if size < len(marker) or last in node or (is_gap and leads) or not tells_nothing(row):
             continue
         behind = known.get(row.target.name)
-        behind = _quiet(row.target, known) if behind is None else behind
+        behind = _quiet(row.target, known, tells_nothing) if behind is None else behind
         if behind:
             node[last] = behind
+    if is_gap and not leads:
+        _spaced(start)
+    if place.kind == "field":
+        ended = _spaced({**start})
+        start.update(dict.fromkeys(search.word(), start))
+        start.update(dict.fromkeys("" if leads else _SPACE, ended))
     return start
 
 

@@ -191,10 +191,14 @@ class Parser(_Turn):
         place, decoder = self._place, self._decoder
         if place.kind == "data":
             quiet = None if decoder is None or decoder.done else decoder.quiet()
-        elif self._spaced or (self._skip and place.kind == "raw"):
-            quiet = None  # only what ends a field may follow; a value begins behind the whitespace
+        elif self._skip and place.kind == "raw":
+            quiet = None  # a value begins behind the whitespace
+        elif place.kind == "raw" and decoder is not None:
+            quiet = decoder.quiet()
         else:
             quiet = place.far if self.ends_quietly() else place.near
+            if self._spaced:  # only what ends a field may follow
+                quiet = quiet.get(" ")
         if quiet and self._scanned < len(self._buffer):
             quiet = _past_quiet(quiet, self._buffer[self._scanned :])
         self._quiet = quiet or None
@@ -263,11 +267,15 @@ class Parser(_Turn):
         fresh = self._blank and self._draft is None and self._scanned <= self._at
         if fresh and place.opening is not None:
             found = place.opening.match(self._buffer, self._at)
-            if found is not None:
+            if found is not None and found[2]:
                 self._hold_space(found[1])
                 self._at = found.end(1)
                 self._take_row(place.rows[found[2]], self._at)
                 return True
+            if found is not None:
+                self._scanned = found.end()
+                self._put_up_to(self._scanned)
+                return False
         end = self._end(final)
         start = max(self._at, self._scanned)
         if place.is_reasoning and self._draft is None:
@@ -336,10 +344,13 @@ class Parser(_Turn):
         place, start = self._place, max(self._from, self._scanned)
         if self._draft is None and place.opening is not None:
             sure = place.opening.match(self._buffer, start)
-            if sure is not None:
+            if sure is not None and (sure[2] or not final):
                 self._scanned = at = sure.end(1)
-                self._take_row(place.rows[sure[2]], at)
-                return True
+                if sure[2]:
+                    self._take_row(place.rows[sure[2]], at)
+                elif not place.otherwise:
+                    self._keep(at)
+                return bool(sure[2])
         end = self._end(final)
         at = _past_space(self._buffer, start, end)
         self._scanned = at
@@ -373,9 +384,17 @@ class Parser(_Turn):
 
     def _read_field(self, final: bool) -> bool:
         """A name, key, id or type up to the marker that ends it."""
-        place, end = self._place, self._end(final)
+        place, start = self._place, max(self._from, self._scanned)
+        if start == self._from and self._draft is None and place.opening is not None:
+            sure = place.opening.match(self._buffer, start)
+            if sure is not None and not sure[2] and not final:
+                if sure.end() > start + _LONGEST_QUIET:
+                    self._scanned = sure.end()
+                return False  # a short word is matched once more when its end is there
+            if sure is not None and sure[1] and sure[2]:
+                return self._take_field(sure[1], place.rows[sure[2]], sure.end(1))
+        end = self._end(final)
         search = place.search
-        start = max(self._from, self._scanned)
         found = self._find(search, start, end)
         stop = found[0] if found else search.hold(self._buffer, start, end)
         if found and not final and search.begins(self._buffer, stop, end):
@@ -395,19 +414,24 @@ class Parser(_Turn):
             return self._fall_back() if final and self._undecided else False
         written = self._buffer[self._from : stop]
         text = written.strip(_SPACE)
-        if place.collects.endswith("key"):
-            text = _key_text(text)
-        row = place.rows[found[1]]
         missing = not text and place.collects != "id"
         # Where this may be text still, a space shows that it is.
-        missing = missing or (self._undecided and any(char in _SPACE for char in written))
-        if missing or not self._fits(place.collects, text):
+        if missing or (self._undecided and any(char in _SPACE for char in written)):
+            return self._fail(stop)
+        return self._take_field(text, place.rows[found[1]], stop)
+
+    def _take_field(self, text: str, row: _Row, stop: int) -> bool:
+        """Take a name, key, id or type that ends at an index of the buffer, and the row behind it."""
+        collects = self._place.collects
+        if KEY_ESCAPES and collects.endswith("key"):
+            text = _key_text(text)
+        if not self._fits(collects, text):
             return self._fail(stop)
         if self._undecided and not row.in_value:
             self._decide()
-        if not self._capture(place.collects, text, row.target):
+        if not self._capture(collects, text, row.target):
             return self._fail(stop)
-        self._follow(row, stop, stop if row.stays else stop + len(found[1]))
+        self._follow(row, stop, stop if row.stays else stop + len(row.marker))
         return True
 
     def _read_raw(self, final: bool) -> bool:
@@ -416,7 +440,7 @@ class Parser(_Turn):
             return False
         end, search = self._end(final), self._place.search
         start = max(self._at, self._scanned)
-        found = self._find(search, start, end)
+        found = self._find(search, start, end) if start < end else None
         if found is None or (not final and search.begins(self._buffer, found[0], end)):
             stop = end if found is None else found[0]  # a longer marker may stand there
             self._scanned = stop if final else search.hold(self._buffer, start, stop)
@@ -504,7 +528,9 @@ class Parser(_Turn):
         """Take a row of the table: its marker, or what stands for it, is buffer[at:stop]."""
         if self._place.kind == "text":
             self._text = self._place
-        if row.tentative:
+        if row.is_inner and self._held is not None and not self._undecided:
+            self._keep(stop)
+        elif row.tentative:
             if row.closes:  # what follows a call that closes itself completes it
                 if self._undecided:
                     self._decide()

@@ -292,7 +292,7 @@ class _Turn:
     def _fits(self, collects: str, text: str) -> bool:
         """Whether a field goes with what was read before: a key is new, what is repeated is the same."""
         if collects == "key":
-            return text not in self.call.keys
+            return self._call is None or text not in self._call.keys
         if collects == "same name":
             return text == self.call.name
         return collects != "same key" or text == self.call.key
@@ -374,7 +374,8 @@ class _Turn:
     @property
     def argument(self) -> tuple[str, str, str]:
         """Of the value being read: the tool's name, the argument's name, the type in the markup."""
-        return self.call.name, self.call.key, self.call.type
+        call = self.call
+        return call.name, call.key, call.type
 
     def _announce(self, call: _Call) -> None:
         if self._stream_arguments:
