@@ -2683,7 +2683,12 @@ class _Open:
 
 @lru_cache
 def _literal_states(quotes: tuple[str, ...]) -> dict[str, dict[str, _State]]:
-    """What may be expected inside a list, tuple or object, where strings have Python's escapes."""
+    """What may be expected inside a list, tuple or object, where strings have Python's escapes.
+
+    There is no table where a quote has several characters.
+    """
+    if max(map(len, quotes)) > 1:
+        return {}
     return {closer: _states_inside(closer, quotes) for closer in _CLOSERS.values()}
 
 
@@ -2736,6 +2741,16 @@ class Literal:
     quotes.
     """
 
+    done = False
+    failed = False
+    final = False
+    _expect = "value"
+    _string: EscapedString | VerbatimString | None = None
+    _number = ""
+    _waits = False  # what stands next is not clear yet
+    _step: _State | None = None  # what is expected, while pieces are read at once
+    _ahead = 0  # how much of the next text has been read already
+
     def __init__(
         self,
         quotes: tuple[str, ...] = ("'", '"'),
@@ -2744,24 +2759,15 @@ class Literal:
         follows: re.Pattern[str] | None = None,
         bare_keys: bool = False,
     ) -> None:
-        self.done = False
-        self.failed = False
-        self.final = False
         self._quotes = quotes
         self._escapes = escapes
         self._bare_keys = bare_keys or not escapes
         self._behind = behind
         self._follows = follows
-        self._expect = "value"
         self._stack: list[_Open] = []
         self._out: list[str] = []
-        self._string: EscapedString | VerbatimString | None = None
         self._pieces: list[str] = []  # of a key, a word or a value without quotes
-        self._number = ""
-        self._waits = False  # what stands next is not clear yet
-        self._states = _literal_states(quotes) if escapes and max(map(len, quotes)) == 1 else {}
-        self._step: _State | None = None  # what is expected, while pieces are read at once
-        self._ahead = 0  # how much of the next text has been read already
+        self._states = _literal_states(quotes) if escapes else {}
 
     def take(self) -> str:
         """The JSON text that has been written since the last time."""

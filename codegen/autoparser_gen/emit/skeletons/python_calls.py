@@ -8,6 +8,7 @@ from autoparser_gen.emit.skeletons.literal_strings import _SPACES, _ahead
 from autoparser_gen.emit.skeletons.literals import _LITERAL_WORDS, Literal
 from autoparser_gen.emit.skeletons.regions import (
     _PLAIN_NAME,
+    _SPACE,
     Decoder,
     _loop,
     _Quiet,
@@ -39,6 +40,14 @@ _BEHIND_ARGUMENT = (
     ),
     re.compile("|".join([*_NEXT_ARGUMENT, _ahead(*_CLOSED, ",", *_CALL), _ahead(*_CLOSED, r"\]")])),
 )
+# How an argument begins, where none was read yet and behind another, and what it is if not a string.
+_KEYWORD_BEGUN = rf"(\w[\w.$-]*)[{_SPACE}]*="
+_ARGUMENT_BEGUN = {
+    "argument": re.compile(_KEYWORD_BEGUN),
+    ", or )": re.compile(rf",[{_SPACE}]*{_KEYWORD_BEGUN}"),
+}
+_OTHERS = [r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?", *_LITERAL_WORDS]
+_OTHER_VALUE = re.compile(rf"({'|'.join(_OTHERS)})(?={_SPACES}[,)])")
 # How most calls in a list begin, and their arguments: a string without escapes, a number or a word.
 _CALL_HEAD = re.compile(rf"({_NAME.pattern.replace('*', '+')})\((\))?")
 _STRINGS = [
@@ -46,7 +55,6 @@ _STRINGS = [
 ]
 if not LITERAL_ESCAPES:  # then nothing is escaped in the first of the quotes
     _STRINGS[0] = "{0}[^{0}]*{0}".format(re.escape(LITERAL_QUOTES[0]))
-_OTHERS = [r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?", *_LITERAL_WORDS]
 _ARGUMENT = re.compile(
     rf"(\w[\w.$-]{{0,99}})=(?:({'|'.join(_STRINGS)})|({'|'.join(_OTHERS)}))"
     r"(?:,[ \t\r\n]*|(?=(\))))"
@@ -137,7 +145,7 @@ class PythonCalls(Decoder):
             self._begin_word("key")
             self.failed, taken = not (char.isalnum() or char == "_"), False
         elif expect == "=":
-            self.failed = char != "=" or not self._begin_argument("".join(self._pieces))
+            self.failed = char != "=" or not self._begin_argument("".join(self._pieces), "")
         elif expect == ", or )":
             self._expect, self.failed = "argument", char != ","
         else:
@@ -145,24 +153,51 @@ class PythonCalls(Decoder):
         return taken and not self.failed
 
     def _take_next(self, text: str, at: int, end: int) -> int:
-        """Take what stands here of the calls' own structure, or a whole call."""
-        whole = self._expect == "call" and self.takes_whole and self._take_whole(text, at, end)
-        return whole or at + self._take(text[at])
+        """Take what stands here of the calls' own structure; returns the index behind it."""
+        stop = 0
+        if self._expect == "call":
+            stop = self._take_call(text, at, end)
+        elif self._expect in _ARGUMENT_BEGUN and text[at] != ")":
+            stop = self._take_argument(text, at, end)
+        return stop or at + self._take(text[at])
 
-    def _take_whole(self, text: str, at: int, end: int) -> int:
-        """Read a usual call that begins here and is all there; returns the index behind it, or 0."""
+    def _take_argument(self, text: str, at: int, end: int) -> int:
+        """Take an argument's name, and its value if that is all there and no string; 0 where it is not."""
+        found = _ARGUMENT_BEGUN[self._expect].match(text, at, end)
+        if found is None:
+            return 0
+        value = _OTHER_VALUE.match(text, found.end(), end)
+        word = "" if value is None else _LITERAL_WORDS.get(value[1], value[1])
+        self.failed = not self._begin_argument(found[1], word)
+        return found.end() - self.failed if value is None else value.end()
+
+    def _take_call(self, text: str, at: int, end: int) -> int:
+        """Take a usual call that is all there, or how it begins; 0 where it is not."""
         found = _CALL_HEAD.match(text, at, end)
-        if found is None or self._parser.bare:
+        if found is None:
+            return 0
+        whole = self.takes_whole and self._take_whole(text, found, end)
+        if whole:
+            return whole
+        self.failed = not self._parser.call_name(found[1])
+        self._expect, self._empty = "argument", False
+        return found.end(1) + (not self.failed)
+
+    def _take_whole(self, text: str, found: re.Match[str], end: int) -> int:
+        """Read a usual call that begins so and is all there; returns the index behind it, or 0."""
+        if self._parser.bare:
             return 0
         name, closer = found.groups()
         arguments: dict[str, str] = {}
+        stop = found.end()
         while not closer:
-            found = _ARGUMENT.match(text, found.end(), end)
-            if found is None or found[1] in arguments:
+            argument = _ARGUMENT.match(text, stop, end)
+            if argument is None or argument[1] in arguments:
                 return 0
-            key, string, word, closer = found.groups()
+            key, string, word, closer = argument.groups()
             arguments[key] = _quoted(string[1:-1]) if string else _LITERAL_WORDS.get(word, word)
-        behind = _BEHIND_ARGUMENT[True].match(text, found.end(), end) if arguments else found
+            stop = argument.end()
+        behind = _BEHIND_ARGUMENT[True].match(text, stop, end) if arguments else found
         if behind is None or not behind.lastindex:
             return 0
         written = ", ".join([f"{_quoted(key)}: {value}" for key, value in arguments.items()])
@@ -171,7 +206,7 @@ class PythonCalls(Decoder):
         self._parser.call_name(name)
         self._parser.call_arguments(f"{{{written}}}")
         self._expect, self._empty = "end of call", False
-        return found.end() + bool(arguments)
+        return stop + bool(arguments)
 
     def _begin_call(self, char: str) -> bool:
         """The list, a call, or their end."""
@@ -220,15 +255,17 @@ class PythonCalls(Decoder):
             self.failed = not any(self._pieces)
         return stop
 
-    def _begin_argument(self, key: str) -> bool:
-        """A key has been read; False where it stands twice."""
+    def _begin_argument(self, key: str, value: str) -> bool:
+        """A key has been read, perhaps with its value as JSON; False where it stands twice."""
         if key in self._keys:
             return False
         opening = ", " if self._keys else "{"
         self._keys.add(key)
         self._parser.call.key = key
-        self._parser.call_arguments(opening + _quoted(key) + ": ")
-        self._value = self.new_value()
+        self._parser.call_arguments(f"{opening}{_quoted(key)}: {value}")
+        self._expect = ", or )"
+        if not value:
+            self._value = self.new_value()
         return True
 
     def _read_value(self, value: Literal, text: str, at: int, end: int) -> int:
@@ -238,7 +275,7 @@ class PythonCalls(Decoder):
         if not self.failed:
             self._parser.call_arguments(value.take())
         if value.done:
-            self._value, self._expect = None, ", or )"
+            self._value = None
         return stop
 
 
