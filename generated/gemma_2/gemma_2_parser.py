@@ -235,21 +235,168 @@ def merge(deltas: Iterable[Delta]) -> Message:
 # ==== End messages block ====
 
 
-# ==== Begin regions block (identical in every file) ====
+# ==== Begin search block (identical in every file) ====
 
 _SPACE = " \t\r\n"
 _BLANK = " \t"
 # Some of what values can be made of, and names.
 _PRINTABLE = frozenset(map(chr, range(ord(" "), 127))) | frozenset(_SPACE)
 _PLAIN_NAME = _PRINTABLE - frozenset("<>\"'`{}[](),;=" + _SPACE)
-_ESCAPED = r'["\\\x00-\x1f]'  # in JSON
 _SearchIn = Callable[[str], object]
+_SPACE_RUN = re.compile(r"[ \t\r\n]*")
+# What a name in markup can be made of: no whitespace, quotes, brackets or control characters.
+_NAME = re.compile(r"[^\s<>\"'`{}\[\](),;=\x00-\x1f\x7f]*")
+_KEY = re.compile(r"[^\n\r<>\"\x00-\x1f\x7f]*")
+# What has been looked for in a text: from where, up to where, and what stands there.
+_Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
+
+
+class _Search:
+    """Finds a region's markers in a text, and what of its end may still begin one.
+
+    They are looked for without their leading whitespace, those with the same first character by
+    one pattern: such a pattern runs through a text as fast as `str.find`.
+    """
+
+    def __init__(self, rows: Iterable[_Row]) -> None:
+        rows = [row for row in rows if row.marker]
+        self.markers = sorted(
+            (r.marker for r in rows if not r.at_line_start), key=len, reverse=True
+        )
+        self.bare = [row.marker for row in rows if row.at_line_start]
+        self.longest = max(map(len, self.markers), default=0)
+        self.at = re.compile("|".join(map(re.escape, [*self.bare, *self.markers])) or r"(?!)")
+        firsts = "".join(sorted({re.escape(m[0]) for m in self.markers}))
+        self._first = re.compile(f"[{firsts}]" if firsts else r"(?!)")
+        cores = sorted({_core(m) for m in [*self.markers, *self.bare]}, key=len, reverse=True)
+        self.cores = cores
+        self._patterns = [
+            re.compile("|".join(re.escape(core) for core in cores if core[0] == first))
+            for first in sorted({core[0] for core in cores})
+        ]
+        self._leads = sorted(
+            ((len(m) - len(_core(m)), m) for m in self.markers), key=lambda x: (-x[0], -len(x[1]))
+        )
+        # Whether no marker begins with whitespace, nor is but a character at a line's start.
+        self.is_plain = not self.bare and set(cores) == set(self.markers)
+
+    def find(
+        self, text: str, start: int, end: int, known: _Known, *, line_start: bool = False
+    ) -> tuple[int, str] | None:
+        """Index and text of the first marker in text[start:end].
+
+        Markers without a marker of their own count at the start of a line only: `line_start` says
+        whether text[start] is at one. `known` holds what has been found in this text before.
+        """
+        at = start
+        while (core := self._next(text, at, end, known)) is not None:
+            if self.is_plain:
+                return core.start(), core.group()
+            found = self._marker_at(text, start, core.start(), end, line_start)
+            if found is not None:
+                return found
+            at = core.start() + 1
+        return None
+
+    def _next(self, text: str, start: int, end: int, known: _Known) -> re.Match[str] | None:
+        """The first place where a marker may stand, its leading whitespace aside."""
+        first = None
+        for pattern in self._patterns:
+            since, until, found = known.get(pattern, (end, end, None))
+            if since > start or until != end or (found is not None and found.start() < start):
+                found = pattern.search(text, start, end)
+                known[pattern] = start, end, found
+            if found is not None and (first is None or found.start() < first.start()):
+                first = found
+        return first
+
+    def _marker_at(
+        self, text: str, start: int, at: int, end: int, line_start: bool
+    ) -> tuple[int, str] | None:
+        """The marker that stands here, of several the one with the most whitespace before it."""
+        for lead, marker in self._leads:
+            if start <= at - lead and text.startswith(marker, at - lead, end):
+                return at - lead, marker
+        if text[at] not in self.bare:
+            return None
+        line = at
+        while line > start and text[line - 1] in _BLANK:
+            line -= 1
+        begins = text[line - 1] == "\n" if line else False
+        return (at, text[at]) if begins or (line_start and line == start) else None
+
+    def hold(self, text: str, start: int, end: int) -> int:
+        """Index from which the end of text[start:end] may begin a marker; `end` where it cannot."""
+        at = max(start, end - self.longest + 1)
+        while (found := self._first.search(text, at, end)) is not None:
+            at = found.start()
+            if self.begins(text, at, end):
+                return at
+            at += 1
+        return end
+
+    def begins(self, text: str, at: int, end: int) -> bool:
+        """Whether a marker that is longer than text[at:end] begins with it."""
+        size = end - at
+        if size >= self.longest:
+            return False
+        tail = text[at:end]
+        for marker in self.markers:  # the longest first
+            if len(marker) <= size:
+                break
+            if marker.startswith(tail):
+                return True
+        return False
+
+    def word(self) -> str:
+        """Characters of names that begin none of the markers."""
+        return "".join(sorted(_PLAIN_NAME - {core[0] for core in self.cores}))
+
+    def lead(self) -> str:
+        """What all markers begin with, their leading whitespace aside: one character, or ""."""
+        firsts = {char for m in self.markers for char in (m[0], _core(m)[0])}
+        return firsts.pop() if len(firsts) == 1 and not self.bare else ""
+
+    def stops(self) -> _SearchIn:
+        """The search which finds nothing in a piece of text that is no part of a marker."""
+        cores = {_core(m) for m in self.markers}
+        ways = {re.escape(core[:3]) for core in cores}
+        ways |= {re.escape(core[:size]) + r"\Z" for core in cores for size in (1, 2)}
+        if self.bare:
+            ways |= {rf"\n[{_BLANK}\r]*\Z", *map(re.escape, self.bare)}
+        leads = {m[: len(m) - len(_core(m))] for m in self.markers} - {""}
+        # Up to the end there is only whitespace then, and not much of it.
+        ways |= {rf"{re.escape(m[0])}[{_SPACE}]{{0,{len(m)}}}\Z" for m in leads}
+        return re.compile("|".join(sorted(ways)) or r"(?!)").search
+
+
+def _core(marker: str) -> str:
+    """A marker without its leading whitespace, if there is anything else to it."""
+    return marker.lstrip(_SPACE) or marker
+
+
+def _past_space(text: str, at: int, end: int) -> int:
+    if at < end and text[at] not in _SPACE:
+        return at
+    found = _SPACE_RUN.match(text, at, end)
+    return at if found is None else found.end()
+
+
+def _match_end(pattern: re.Pattern[str], text: str, at: int, end: int) -> int:
+    found = pattern.match(text, at, end)
+    return at if found is None else found.end()
+
+
+# ==== End search block ====
+
+
+# ==== Begin regions block (identical in every file) ====
+
+_ESCAPED = r'["\\\x00-\x1f]'  # in JSON
 _ReadPiece = Callable[[str], "str | None"]
 _find_escaped = re.compile(_ESCAPED).search
 # What may come without anything being known of it: a character, and what may come behind that.
 _Quiet = dict[str, "_Quiet"]
-# What has been looked for in a text: from where, up to where, and what stands there.
-_Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
 
 
 class Decoder:
@@ -264,7 +411,7 @@ class Decoder:
     final = False  # no text will follow: set before the last read
     expected = "a value"
 
-    def __init__(self, parser: Parser) -> None:
+    def __init__(self, parser: _Turn) -> None:
         self._parser = parser
 
     def read(self, text: str, at: int, end: int) -> int:
@@ -272,7 +419,7 @@ class Decoder:
         raise NotImplementedError
 
     @classmethod
-    def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
+    def whole(cls, parser: _Turn, row: _Row, text: str, at: int) -> _WholeCall | None:
         """A usual call that begins with a row's marker and is all there, from text[at] on.
 
         What it looks at in vain must be read by other means anyway, or cost would not be linear.
@@ -466,125 +613,6 @@ def _places(calls: bool, reasoning: bool) -> dict[str, _Place]:
     return places
 
 
-class _Search:
-    """Finds a region's markers in a text, and what of its end may still begin one.
-
-    They are looked for without their leading whitespace, those with the same first character by
-    one pattern: such a pattern runs through a text as fast as `str.find`.
-    """
-
-    def __init__(self, rows: Iterable[_Row]) -> None:
-        rows = [row for row in rows if row.marker]
-        self.markers = sorted(
-            (r.marker for r in rows if not r.at_line_start), key=len, reverse=True
-        )
-        self.bare = [row.marker for row in rows if row.at_line_start]
-        self.longest = max(map(len, self.markers), default=0)
-        self.at = re.compile("|".join(map(re.escape, [*self.bare, *self.markers])) or r"(?!)")
-        firsts = "".join(sorted({re.escape(m[0]) for m in self.markers}))
-        self._first = re.compile(f"[{firsts}]" if firsts else r"(?!)")
-        cores = sorted({_core(m) for m in [*self.markers, *self.bare]}, key=len, reverse=True)
-        self.cores = cores
-        self._patterns = [
-            re.compile("|".join(re.escape(core) for core in cores if core[0] == first))
-            for first in sorted({core[0] for core in cores})
-        ]
-        self._leads = sorted(
-            ((len(m) - len(_core(m)), m) for m in self.markers), key=lambda x: (-x[0], -len(x[1]))
-        )
-        # Whether no marker begins with whitespace, nor is but a character at a line's start.
-        self.is_plain = not self.bare and set(cores) == set(self.markers)
-
-    def find(
-        self, text: str, start: int, end: int, known: _Known, *, line_start: bool = False
-    ) -> tuple[int, str] | None:
-        """Index and text of the first marker in text[start:end].
-
-        Markers without a marker of their own count at the start of a line only: `line_start` says
-        whether text[start] is at one. `known` holds what has been found in this text before.
-        """
-        at = start
-        while (core := self._next(text, at, end, known)) is not None:
-            if self.is_plain:
-                return core.start(), core.group()
-            found = self._marker_at(text, start, core.start(), end, line_start)
-            if found is not None:
-                return found
-            at = core.start() + 1
-        return None
-
-    def _next(self, text: str, start: int, end: int, known: _Known) -> re.Match[str] | None:
-        """The first place where a marker may stand, its leading whitespace aside."""
-        first = None
-        for pattern in self._patterns:
-            since, until, found = known.get(pattern, (end, end, None))
-            if since > start or until != end or (found is not None and found.start() < start):
-                found = pattern.search(text, start, end)
-                known[pattern] = start, end, found
-            if found is not None and (first is None or found.start() < first.start()):
-                first = found
-        return first
-
-    def _marker_at(
-        self, text: str, start: int, at: int, end: int, line_start: bool
-    ) -> tuple[int, str] | None:
-        """The marker that stands here, of several the one with the most whitespace before it."""
-        for lead, marker in self._leads:
-            if start <= at - lead and text.startswith(marker, at - lead, end):
-                return at - lead, marker
-        if text[at] not in self.bare:
-            return None
-        line = at
-        while line > start and text[line - 1] in _BLANK:
-            line -= 1
-        begins = text[line - 1] == "\n" if line else False
-        return (at, text[at]) if begins or (line_start and line == start) else None
-
-    def hold(self, text: str, start: int, end: int) -> int:
-        """Index from which the end of text[start:end] may begin a marker; `end` where it cannot."""
-        at = max(start, end - self.longest + 1)
-        while (found := self._first.search(text, at, end)) is not None:
-            at = found.start()
-            if self.begins(text, at, end):
-                return at
-            at += 1
-        return end
-
-    def begins(self, text: str, at: int, end: int) -> bool:
-        """Whether a marker that is longer than text[at:end] begins with it."""
-        size = end - at
-        if size >= self.longest:
-            return False
-        tail = text[at:end]
-        for marker in self.markers:  # the longest first
-            if len(marker) <= size:
-                break
-            if marker.startswith(tail):
-                return True
-        return False
-
-    def word(self) -> str:
-        """Characters of names that begin none of the markers."""
-        return "".join(sorted(_PLAIN_NAME - {core[0] for core in self.cores}))
-
-    def lead(self) -> str:
-        """What all markers begin with, their leading whitespace aside: one character, or ""."""
-        firsts = {char for m in self.markers for char in (m[0], _core(m)[0])}
-        return firsts.pop() if len(firsts) == 1 and not self.bare else ""
-
-    def stops(self) -> _SearchIn:
-        """The search which finds nothing in a piece of text that is no part of a marker."""
-        cores = {_core(m) for m in self.markers}
-        ways = {re.escape(core[:3]) for core in cores}
-        ways |= {re.escape(core[:size]) + r"\Z" for core in cores for size in (1, 2)}
-        if self.bare:
-            ways |= {rf"\n[{_BLANK}\r]*\Z", *map(re.escape, self.bare)}
-        leads = {m[: len(m) - len(_core(m))] for m in self.markers} - {""}
-        # Up to the end there is only whitespace then, and not much of it.
-        ways |= {rf"{re.escape(m[0])}[{_SPACE}]{{0,{len(m)}}}\Z" for m in leads}
-        return re.compile("|".join(sorted(ways)) or r"(?!)").search
-
-
 def _loop(chars: Iterable[str]) -> _Quiet:
     """Any number of these characters."""
     node: _Quiet = {}
@@ -644,18 +672,11 @@ def _past_quiet(quiet: _Quiet, text: str) -> _Quiet | None:
     return quiet
 
 
-def _core(marker: str) -> str:
-    """A marker without its leading whitespace, if there is anything else to it."""
-    return marker.lstrip(_SPACE) or marker
-
-
 # ==== End regions block ====
 
 
-# ==== Begin turn block (identical in every file) ====
+# ==== Begin parse state block (identical in every file) ====
 
-_new = tuple.__new__  # makes a Delta of all its fields, in a third of the time of Delta(...)
-_quoted = json.encoder.encode_basestring  # a string as JSON
 _NEVER: _SearchIn = re.compile(r"(?!)").search
 
 
@@ -686,11 +707,8 @@ class _Call:
         self.held: list[str] = []  # Parser's
 
 
-class _Turn:
-    """The state of a parse, and how what is read becomes a message and deltas.
-
-    `Parser` reads; what it finds goes through here.
-    """
+class _ParseState:
+    """The state of a parse."""
 
     # Of more than 30 attributes without slots, each takes CPython a look into a dictionary.
     __slots__ = (
@@ -807,7 +825,6 @@ class _Turn:
         self._span_kind = ""
         self._span_start = 0
         self._out: list[Delta] = []
-        # ------------------------------------
 
     @property
     def message(self) -> Message:
@@ -821,6 +838,31 @@ class _Turn:
             tool_calls=calls,
             incomplete=self._incomplete,
         )
+
+
+def _schemas(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Name to parameters of an OpenAI tool list (wrapped in `function` or bare)."""
+    functions = [tool.get("function", tool) for tool in tools if isinstance(tool, Mapping)]
+    return {
+        str(function.get("name")): function.get("parameters") or {}
+        for function in functions
+        if isinstance(function, Mapping)
+    }
+
+
+# ==== End parse state block ====
+
+
+# ==== Begin turn block (identical in every file) ====
+
+_new = tuple.__new__  # makes a Delta of all its fields, in a third of the time of Delta(...)
+_quoted = json.encoder.encode_basestring  # a string as JSON
+
+
+class _Turn(_ParseState):
+    """How what is read becomes a message and deltas: content, reasoning and calls."""
+
+    __slots__ = ()
 
     # ---- Text outside of calls, and the whitespace in it ----
 
@@ -1011,33 +1053,6 @@ class _Turn:
         if arguments:
             self._emit(_new(Delta, ("", "", call.index, None, "", arguments, False, "")))
 
-    def _limit_calls(self, count: int) -> None:
-        if self._max_calls is not None and count > self._max_calls:
-            raise LimitError(f"more than {self._max_calls} calls")
-
-    def _limit_arguments(self, call: _Call, text: str) -> None:
-        call.size += len(text)
-        if self._draft is None and self._max_arguments is not None:
-            self._require_at_most(call.size)
-
-    def _require_at_most(self, size: int) -> None:
-        if self._max_arguments is not None and size > self._max_arguments:
-            raise LimitError(f"a call's arguments have over {self._max_arguments} characters")
-
-    @property
-    def limits_arguments(self) -> bool:
-        """Whether the arguments of a call may be too long."""
-        return self._max_arguments is not None
-
-    def limit_kept(self, size: int) -> None:
-        """Of an argument that goes out when it is complete, so many characters are there already."""
-        if self._draft is None:
-            self._require_at_most(self.call.size + size)
-
-    def over_limit(self, size: int) -> bool:
-        """Whether these are more characters than the arguments of a call may have, if that is limited."""
-        return self._max_arguments is not None and size > self._max_arguments
-
     def _give_id(self, call: _Call) -> bool:
         """Make an id for a call that has none; True where there is a new one."""
         if call.id is not None or self._make_id is None:
@@ -1085,6 +1100,35 @@ class _Turn:
         self._held_space = ""
         self._undecided = False
 
+    # ---- Limits ----
+
+    def _limit_calls(self, count: int) -> None:
+        if self._max_calls is not None and count > self._max_calls:
+            raise LimitError(f"more than {self._max_calls} calls")
+
+    def _limit_arguments(self, call: _Call, text: str) -> None:
+        call.size += len(text)
+        if self._draft is None and self._max_arguments is not None:
+            self._require_at_most(call.size)
+
+    def _require_at_most(self, size: int) -> None:
+        if self._max_arguments is not None and size > self._max_arguments:
+            raise LimitError(f"a call's arguments have over {self._max_arguments} characters")
+
+    @property
+    def limits_arguments(self) -> bool:
+        """Whether the arguments of a call may be too long."""
+        return self._max_arguments is not None
+
+    def limit_kept(self, size: int) -> None:
+        """Of an argument that goes out when it is complete, so many characters are there already."""
+        if self._draft is None:
+            self._require_at_most(self.call.size + size)
+
+    def over_limit(self, size: int) -> bool:
+        """Whether these are more characters than the arguments of a call may have, if that is limited."""
+        return self._max_arguments is not None and size > self._max_arguments
+
     # ---- Calls in reasoning that has not closed: held back until the text ends ----
 
     def _watch_draft(self, fresh: int) -> None:
@@ -1127,40 +1171,6 @@ class _Turn:
         self._calls += self._draft_calls
         self._draft_calls = []
 
-    # ---- Errors ----
-
-    def _is_unnamed(self) -> bool:
-        """Whether what looked like the beginning of a call has no marker and no name: it is text."""
-        call = self._call
-        unsure = call is None or not call.name or (call.unlisted and not call.arguments)
-        return self.bare and unsure
-
-    def _refuse(self, at: int) -> None:
-        rows = [marker for marker in self._place.rows if marker]
-        expected = " or ".join(map(repr, rows)) or self._place.name
-        if self._place.kind == "field" and self._place.search.at.match(self._buffer, at):
-            # A key is empty, or was there before; a closer has another name than its opener.
-            same = self._place.collects.startswith("same ")
-            expected = f"{'the' if same else 'a new'} {self._place.collects}"
-        if self._decoder is not None:
-            expected = self._decoder.expected
-        end = at == len(self._buffer)
-        found = "the end of the text" if end else repr(self._buffer[at : at + 20])
-        drafted = [entry[1] for entry in self._draft or () if not isinstance(entry, Delta)]
-        pending = [*drafted, self._space, self._held_space, *(self._held or ())]
-        position = self._position + sum(map(len, pending)) + at - self._at
-        raise ParseError(position, expected, found)
-
-
-def _schemas(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Name to parameters of an OpenAI tool list (wrapped in `function` or bare)."""
-    functions = [tool.get("function", tool) for tool in tools if isinstance(tool, Mapping)]
-    return {
-        str(function.get("name")): function.get("parameters") or {}
-        for function in functions
-        if isinstance(function, Mapping)
-    }
-
 
 def _name_in_id(text: str, schemas: Mapping[str, Any] | None) -> str:
     """The function's name in an id that carries it; prefix and number are optional."""
@@ -1173,220 +1183,18 @@ def _name_in_id(text: str, schemas: Mapping[str, Any] | None) -> str:
 # ==== End turn block ====
 
 
-# ==== Begin runtime block (identical in every file) ====
+# ==== Begin reading block (identical in every file) ====
 
-_SPACE_RUN = re.compile(r"[ \t\r\n]*")
-# What a name in markup can be made of: no whitespace, quotes, brackets or control characters.
-_NAME = re.compile(r"[^\s<>\"'`{}\[\](),;=\x00-\x1f\x7f]*")
-_KEY = re.compile(r"[^\n\r<>\"\x00-\x1f\x7f]*")
 _KEY_ESCAPE = re.compile("|".join(map(re.escape, KEY_ESCAPES)) or r"(?!)")
+_LONGEST_QUIET = 400  # characters that are left unread at most, since they are looked at once more
 
 
-class Parser(_Turn):
-    """Incremental parser of one assistant turn: `feed` pieces of text, then `finish`.
-
-    `tools` is OpenAI's list (None: unknown, []: no calls are read). `prompt` is what the model
-    was given, or its end; None is the chat template's own generation prompt. With
-    `stream_arguments` a call's deltas come as it is read, and a malformed call is retracted; else
-    only complete calls come out. `make_id` makes ids for calls that have none. With `max_calls`
-    and `max_arguments` (characters of one call's arguments), a LimitError ends an output that
-    goes on for ever; the parser is of no use after it, but `message` has what came before.
-    """
+class _Reader(_Turn):
+    """How the text of each kind of region is read, and how one leads to another."""
 
     __slots__ = ()
 
-    def __init__(
-        self,
-        *,
-        tools: Sequence[Mapping[str, Any]] | None = None,
-        prompt: str | None = None,
-        reasoning: bool = True,
-        stream_arguments: bool = True,
-        strict: bool = False,
-        make_id: Callable[[], str] | None = None,
-        max_calls: int | None = None,
-        max_arguments: int | None = None,
-    ) -> None:
-        super().__init__(tools, reasoning, stream_arguments, strict, make_id)
-        self._prefill(GENERATION_PROMPTS["default"] if prompt is None else prompt)
-        # The limits are of the text: none while the prompt is read.
-        self._max_calls, self._max_arguments = max_calls, max_arguments
-
-    # ---- What a caller uses ----
-
-    def feed(self, chunk: str) -> list[Delta]:
-        """Read a piece of text of any length; returns the changes that are now certain."""
-        flow = self._flow
-        if flow is None:
-            call = self._passing
-            if call is None or (text := call.passes(chunk)) is None:
-                quiet = self._quiet
-                if quiet is None:
-                    return self._feed(chunk)
-                try:  # what `_past_quiet` does, without its call
-                    for char in chunk:
-                        quiet = quiet[char]
-                except KeyError:
-                    return self._feed(chunk)
-                self._passing = None  # what is put aside is to be read first
-                self._buffer += chunk
-                self._quiet = quiet if len(self._buffer) < _LONGEST_QUIET else None
-                return []
-            call.held.append(chunk)
-            if not text:
-                return []
-            if self._max_arguments is not None:
-                self._limit_arguments(call, text)
-            call.arguments.append(text)
-            if call.index is None:
-                return []
-            return [_new(Delta, ("", "", call.index, None, "", text, False, ""))]
-        if self._lead in chunk and self._stops(chunk) is not None:
-            return self._feed(chunk)
-        # Text in which nothing ends: what `_put` and `_give` do, without their calls.
-        body = chunk
-        if self._space or chunk[-1:] in _SPACE:
-            body = chunk.rstrip(_SPACE)
-            if not body:
-                self._hold_space(chunk)
-                return []
-            space, self._space = self._space, chunk[len(body) :]
-            body = space + body
-        flow.append(body)
-        if flow is self._content:
-            return [_new(Delta, (body, "", None, None, "", "", False, ""))]
-        return [_new(Delta, ("", body, None, None, "", "", False, ""))]
-
-    def finish(self) -> list[Delta]:
-        """The text has ended: returns the last changes."""
-        if not self._finished:
-            self._leave_flow()
-            self._quiet = None
-            self._run(True)
-            self._settle()
-            self._finished = True
-        out, self._out = self._out, []
-        return out
-
-    @property
-    def spans(self) -> list[Span]:
-        """What each character accounted for so far is, without gaps."""
-        self._leave_flow()
-        last = Span(self._span_kind, self._span_start, self._position)
-        return [*self._spans, last] if last.start < last.end else list(self._spans)
-
-    # ---- The loop: a step reads up to the next marker or the end of a field or value ----
-
-    def _feed(self, chunk: str) -> list[Delta]:
-        """What `feed` does with a piece that is not all text."""
-        self._quiet = None
-        decoder, held, stops = self._direct, self._held, self._value_stops
-        if decoder is None or held is None or (stops and (self._buffer or stops(chunk))):
-            self._read(chunk)
-        else:  # what `_read_data` or `_read_raw` does, without the buffer
-            begun, self._buffer = self._buffer, ""
-            text = begun + chunk
-            self.decoded = 0
-            at = decoder.read(text, 0, len(text))
-            if at < len(text) or decoder.done or decoder.failed or decoder.completed:
-                self._buffer = text
-                self._end_data(decoder, at, False)
-                self._leave_flow()
-                if not begun:  # what was left unread is not looked at once more
-                    self._wait()
-                if self._quiet is None:
-                    self._read_on(len(begun))
-            else:
-                held.append(text)
-                self._pass_on(decoder, held)
-                self._wait()
-        out, self._out = self._out, []
-        return out
-
-    def _read(self, chunk: str) -> None:
-        if self._finished:
-            raise RuntimeError("feed() after finish(): a parser reads one turn")
-        if self._flow is not None or self._direct is not None:
-            self._leave_flow()
-        before = len(self._buffer)
-        buffer, self._buffer = self._buffer, ""  # one reference: += can grow it in place
-        buffer += chunk
-        self._buffer = buffer
-        if self._draft is not None:
-            self._watch_draft(before)
-        self._read_on(before)
-
-    def _read_on(self, before: int) -> None:
-        """Read the buffer, of which so much was there before the last piece."""
-        self._run(False, before)
-        if self._draft is not None:
-            return
-        if not self._buffer:
-            self._enter_flow()
-        if self._flow is None:
-            self._wait()
-
-    def _wait(self) -> None:
-        """See whether nothing will be known for a while by what comes next."""
-        place, decoder = self._place, self._decoder
-        if place.kind == "data":
-            quiet = None if decoder is None or decoder.done else decoder.quiet()
-        elif self._skip and place.kind == "raw":
-            quiet = None  # a value begins behind the whitespace
-        elif place.kind == "raw" and decoder is not None:
-            quiet = decoder.quiet()
-        else:
-            quiet = place.far if self.ends_quietly() else place.near
-            if self._spaced:  # only what ends a field may follow
-                quiet = quiet.get(" ")
-        if quiet and self._scanned < len(self._buffer):
-            quiet = _past_quiet(quiet, self._buffer[self._scanned :])
-        self._quiet = quiet or None
-
-    def _enter_flow(self) -> None:
-        """See whether text or a value goes on here, with nothing held back."""
-        place = self._place
-        if self._skip or self._draft is not None:
-            return
-        if self._decoder is not None:
-            if self._held is not None:
-                self._direct = self._decoder
-                self._value_stops = place.stops if place.kind == "raw" else None
-                self._pass_on(self._decoder, self._held)
-        elif place.kind == "text" and self._span_kind == place.text_kind and not self._blank:
-            flows = {"content": self._content, "reasoning": self._reasoning}
-            flow = flows.get(self._span_kind)
-            if flow is not None and not (self._line_blank and place.search.bare):
-                self._flow, self._flow_from = flow, len(flow)
-                self._lead, self._stops = place.lead, place.stops
-
-    def _pass_on(self, decoder: Decoder, held: list[str]) -> None:
-        """See whether `feed` can pass on pieces of a value."""
-        self._passing, passes = self._call, decoder.passes()
-        if self._passing is None or passes is None:
-            self._passing = None
-        else:
-            self._passing.passes, self._passing.held = passes, held
-
-    def _leave_flow(self) -> None:
-        if self._flow is not None:
-            self._position += sum(map(len, self._flow[self._flow_from :]))
-        self._flow = self._direct = self._passing = None
-
-    def _run(self, final: bool, before: int = 0) -> None:
-        """Read what can be read; no whole call begins before an index of the buffer."""
-        self._known.clear()
-        self.decoded = before
-        while _READ[self._place.kind](self, final):
-            pass
-        if self._at == len(self._buffer):
-            self._buffer = ""
-            self._at = self._from = self._scanned = 0
-        elif self._at:
-            self._buffer = self._buffer[self._at :]
-            self._from = max(0, self._from - self._at)
-            self._scanned = max(0, self._scanned - self._at)
-            self._at = 0
+    # ---- A step: up to the next marker, or to the end of a field or value ----
 
     def _end(self, final: bool) -> int:
         """Index up to which the buffer may be read: a draft stops where the reasoning may close."""
@@ -1730,6 +1538,8 @@ class Parser(_Turn):
         self._from = self._scanned = max(self._scanned, at)
         return not self._skip or final
 
+    # ---- What does not go on ----
+
     def _fall_back(self) -> bool:
         """Nothing fits: the marker was text of the region before, and so is what follows it."""
         self._place = self._place.before or self._text
@@ -1760,8 +1570,6 @@ class Parser(_Turn):
             self._give(self._place.text_kind, space + text)
         return True
 
-    # ---- The two ends of the text ----
-
     def _cut_off(self) -> None:
         """The text ends inside the header of a message."""
         if self._strict:
@@ -1770,6 +1578,260 @@ class Parser(_Turn):
         self._joint(False)
         self._give("incomplete", self._buffer[self._at :])
         self._at, self._undecided, self._decoder = len(self._buffer), False, None
+
+    def _is_unnamed(self) -> bool:
+        """Whether what looked like the beginning of a call has no marker and no name: it is text."""
+        call = self._call
+        unsure = call is None or not call.name or (call.unlisted and not call.arguments)
+        return self.bare and unsure
+
+    def _refuse(self, at: int) -> None:
+        rows = [marker for marker in self._place.rows if marker]
+        expected = " or ".join(map(repr, rows)) or self._place.name
+        if self._place.kind == "field" and self._place.search.at.match(self._buffer, at):
+            # A key is empty, or was there before; a closer has another name than its opener.
+            same = self._place.collects.startswith("same ")
+            expected = f"{'the' if same else 'a new'} {self._place.collects}"
+        if self._decoder is not None:
+            expected = self._decoder.expected
+        end = at == len(self._buffer)
+        found = "the end of the text" if end else repr(self._buffer[at : at + 20])
+        drafted = [entry[1] for entry in self._draft or () if not isinstance(entry, Delta)]
+        pending = [*drafted, self._space, self._held_space, *(self._held or ())]
+        position = self._position + sum(map(len, pending)) + at - self._at
+        raise ParseError(position, expected, found)
+
+
+# How the text of a region is read, by its kind: False where nothing more can be done with it.
+_READ: dict[str, Callable[[_Reader, bool], bool]] = {
+    "text": _Reader._read_text,
+    "gap": _Reader._read_gap,
+    "field": _Reader._read_field,
+    "raw": _Reader._read_raw,
+    "data": _Reader._read_data,
+    "end": _Reader._read_end,
+}
+
+
+def _key_text(text: str) -> str:
+    """An argument's name without the spaces around it and the escapes in it."""
+    text = text.strip(_SPACE)
+    return _KEY_ESCAPE.sub(lambda escape: KEY_ESCAPES[escape[0]], text) if KEY_ESCAPES else text
+
+
+# ==== End reading block ====
+
+
+# ==== Begin runtime block (identical in every file) ====
+
+
+class Parser(_Reader):
+    """Incremental parser of one assistant turn: `feed` pieces of text, then `finish`.
+
+    `tools` is OpenAI's list (None: unknown, []: no calls are read). `prompt` is what the model
+    was given, or its end; None is the chat template's own generation prompt. With
+    `stream_arguments` a call's deltas come as it is read, and a malformed call is retracted; else
+    only complete calls come out. `make_id` makes ids for calls that have none. With `max_calls`
+    and `max_arguments` (characters of one call's arguments), a LimitError ends an output that
+    goes on for ever; the parser is of no use after it, but `message` has what came before.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        *,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        prompt: str | None = None,
+        reasoning: bool = True,
+        stream_arguments: bool = True,
+        strict: bool = False,
+        make_id: Callable[[], str] | None = None,
+        max_calls: int | None = None,
+        max_arguments: int | None = None,
+    ) -> None:
+        super().__init__(tools, reasoning, stream_arguments, strict, make_id)
+        self._prefill(GENERATION_PROMPTS["default"] if prompt is None else prompt)
+        # The limits are of the text: none while the prompt is read.
+        self._max_calls, self._max_arguments = max_calls, max_arguments
+
+    # ---- What a caller uses ----
+
+    def feed(self, chunk: str) -> list[Delta]:
+        """Read a piece of text of any length; returns the changes that are now certain."""
+        flow = self._flow
+        if flow is None:
+            call = self._passing
+            if call is None or (text := call.passes(chunk)) is None:
+                quiet = self._quiet
+                if quiet is None:
+                    return self._feed(chunk)
+                try:  # what `_past_quiet` does, without its call
+                    for char in chunk:
+                        quiet = quiet[char]
+                except KeyError:
+                    return self._feed(chunk)
+                self._passing = None  # what is put aside is to be read first
+                self._buffer += chunk
+                self._quiet = quiet if len(self._buffer) < _LONGEST_QUIET else None
+                return []
+            call.held.append(chunk)
+            if not text:
+                return []
+            if self._max_arguments is not None:
+                self._limit_arguments(call, text)
+            call.arguments.append(text)
+            if call.index is None:
+                return []
+            return [_new(Delta, ("", "", call.index, None, "", text, False, ""))]
+        if self._lead in chunk and self._stops(chunk) is not None:
+            return self._feed(chunk)
+        # Text in which nothing ends: what `_put` and `_give` do, without their calls.
+        body = chunk
+        if self._space or chunk[-1:] in _SPACE:
+            body = chunk.rstrip(_SPACE)
+            if not body:
+                self._hold_space(chunk)
+                return []
+            space, self._space = self._space, chunk[len(body) :]
+            body = space + body
+        flow.append(body)
+        if flow is self._content:
+            return [_new(Delta, (body, "", None, None, "", "", False, ""))]
+        return [_new(Delta, ("", body, None, None, "", "", False, ""))]
+
+    def finish(self) -> list[Delta]:
+        """The text has ended: returns the last changes."""
+        if not self._finished:
+            self._leave_flow()
+            self._quiet = None
+            self._run(True)
+            self._settle()
+            self._finished = True
+        out, self._out = self._out, []
+        return out
+
+    @property
+    def spans(self) -> list[Span]:
+        """What each character accounted for so far is, without gaps."""
+        self._leave_flow()
+        last = Span(self._span_kind, self._span_start, self._position)
+        return [*self._spans, last] if last.start < last.end else list(self._spans)
+
+    # ---- The loop: a step reads up to the next marker or the end of a field or value ----
+
+    def _feed(self, chunk: str) -> list[Delta]:
+        """What `feed` does with a piece that is not all text."""
+        self._quiet = None
+        decoder, held, stops = self._direct, self._held, self._value_stops
+        if decoder is None or held is None or (stops and (self._buffer or stops(chunk))):
+            self._read(chunk)
+        else:  # what `_read_data` or `_read_raw` does, without the buffer
+            begun, self._buffer = self._buffer, ""
+            text = begun + chunk
+            self.decoded = 0
+            at = decoder.read(text, 0, len(text))
+            if at < len(text) or decoder.done or decoder.failed or decoder.completed:
+                self._buffer = text
+                self._end_data(decoder, at, False)
+                self._leave_flow()
+                if not begun:  # what was left unread is not looked at once more
+                    self._wait()
+                if self._quiet is None:
+                    self._read_on(len(begun))
+            else:
+                held.append(text)
+                self._pass_on(decoder, held)
+                self._wait()
+        out, self._out = self._out, []
+        return out
+
+    def _read(self, chunk: str) -> None:
+        if self._finished:
+            raise RuntimeError("feed() after finish(): a parser reads one turn")
+        if self._flow is not None or self._direct is not None:
+            self._leave_flow()
+        before = len(self._buffer)
+        buffer, self._buffer = self._buffer, ""  # one reference: += can grow it in place
+        buffer += chunk
+        self._buffer = buffer
+        if self._draft is not None:
+            self._watch_draft(before)
+        self._read_on(before)
+
+    def _read_on(self, before: int) -> None:
+        """Read the buffer, of which so much was there before the last piece."""
+        self._run(False, before)
+        if self._draft is not None:
+            return
+        if not self._buffer:
+            self._enter_flow()
+        if self._flow is None:
+            self._wait()
+
+    def _wait(self) -> None:
+        """See whether nothing will be known for a while by what comes next."""
+        place, decoder = self._place, self._decoder
+        if place.kind == "data":
+            quiet = None if decoder is None or decoder.done else decoder.quiet()
+        elif self._skip and place.kind == "raw":
+            quiet = None  # a value begins behind the whitespace
+        elif place.kind == "raw" and decoder is not None:
+            quiet = decoder.quiet()
+        else:
+            quiet = place.far if self.ends_quietly() else place.near
+            if self._spaced:  # only what ends a field may follow
+                quiet = quiet.get(" ")
+        if quiet and self._scanned < len(self._buffer):
+            quiet = _past_quiet(quiet, self._buffer[self._scanned :])
+        self._quiet = quiet or None
+
+    def _enter_flow(self) -> None:
+        """See whether text or a value goes on here, with nothing held back."""
+        place = self._place
+        if self._skip or self._draft is not None:
+            return
+        if self._decoder is not None:
+            if self._held is not None:
+                self._direct = self._decoder
+                self._value_stops = place.stops if place.kind == "raw" else None
+                self._pass_on(self._decoder, self._held)
+        elif place.kind == "text" and self._span_kind == place.text_kind and not self._blank:
+            flows = {"content": self._content, "reasoning": self._reasoning}
+            flow = flows.get(self._span_kind)
+            if flow is not None and not (self._line_blank and place.search.bare):
+                self._flow, self._flow_from = flow, len(flow)
+                self._lead, self._stops = place.lead, place.stops
+
+    def _pass_on(self, decoder: Decoder, held: list[str]) -> None:
+        """See whether `feed` can pass on pieces of a value."""
+        self._passing, passes = self._call, decoder.passes()
+        if self._passing is None or passes is None:
+            self._passing = None
+        else:
+            self._passing.passes, self._passing.held = passes, held
+
+    def _leave_flow(self) -> None:
+        if self._flow is not None:
+            self._position += sum(map(len, self._flow[self._flow_from :]))
+        self._flow = self._direct = self._passing = None
+
+    def _run(self, final: bool, before: int = 0) -> None:
+        """Read what can be read; no whole call begins before an index of the buffer."""
+        self._known.clear()
+        self.decoded = before
+        while _READ[self._place.kind](self, final):
+            pass
+        if self._at == len(self._buffer):
+            self._buffer = ""
+            self._at = self._from = self._scanned = 0
+        elif self._at:
+            self._buffer = self._buffer[self._at :]
+            self._from = max(0, self._from - self._at)
+            self._scanned = max(0, self._scanned - self._at)
+            self._at = 0
+
+    # ---- The two ends of the text ----
 
     def _settle(self) -> None:
         """Account for what is left when the text has ended."""
@@ -1836,38 +1898,6 @@ class Parser(_Turn):
             self._held.clear()
         if self._call is not None:
             self._call.index = None
-
-
-# How the text of a region is read, by its kind: False where nothing more can be done with it.
-_READ: dict[str, Callable[[Parser, bool], bool]] = {
-    "text": Parser._read_text,
-    "gap": Parser._read_gap,
-    "field": Parser._read_field,
-    "raw": Parser._read_raw,
-    "data": Parser._read_data,
-    "end": Parser._read_end,
-}
-
-
-_LONGEST_QUIET = 400  # characters that are left unread at most, since they are looked at once more
-
-
-def _past_space(text: str, at: int, end: int) -> int:
-    if at < end and text[at] not in _SPACE:
-        return at
-    found = _SPACE_RUN.match(text, at, end)
-    return at if found is None else found.end()
-
-
-def _match_end(pattern: re.Pattern[str], text: str, at: int, end: int) -> int:
-    found = pattern.match(text, at, end)
-    return at if found is None else found.end()
-
-
-def _key_text(text: str) -> str:
-    """An argument's name without the spaces around it and the escapes in it."""
-    text = text.strip(_SPACE)
-    return _KEY_ESCAPE.sub(lambda escape: KEY_ESCAPES[escape[0]], text) if KEY_ESCAPES else text
 
 
 # ==== End runtime block ====

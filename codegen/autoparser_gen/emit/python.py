@@ -77,7 +77,16 @@ def emit(
     constants that they need.
     """
     tables = build_tables(analysis)
-    blocks = ["tables", "messages", "regions", "turn", "runtime"]
+    blocks = [
+        "tables",
+        "messages",
+        "search",
+        "regions",
+        "parse_state",
+        "turn",
+        "reading",
+        "runtime",
+    ]
     for decoder in tables.decoders.values():
         blocks += [block for block in _DECODERS[decoder] if block not in blocks]
     blocks.append("parse")

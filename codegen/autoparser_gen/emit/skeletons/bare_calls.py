@@ -11,7 +11,7 @@ from autoparser_gen.emit.skeletons.python_calls import (
     PythonCalls,
 )
 from autoparser_gen.emit.skeletons.raw_values import _argument_schema, _typed
-from autoparser_gen.emit.skeletons.runtime import Parser
+from autoparser_gen.emit.skeletons.turn import _Turn
 
 # ==== Begin bare calls block (identical in every file that has it) ====
 
@@ -24,7 +24,7 @@ class BareValue(Literal):
     It is left unread until it is known where it ends, then its type follows the schema.
     """
 
-    def __init__(self, parser: Parser, follows: re.Pattern[str]) -> None:
+    def __init__(self, parser: _Turn, follows: re.Pattern[str]) -> None:
         super().__init__()
         tool, key, _ = parser.argument
         self._schema = _argument_schema(parser.schemas, tool, key)
@@ -76,7 +76,7 @@ class BareValue(Literal):
 class BarePythonCalls(PythonCalls):
     """Calls as in Python; what is no literal is a string without quotes."""
 
-    takes_whole = False
+    has_literals = False
 
     def new_value(self) -> Literal:
         """What reads an argument's value."""

@@ -6,7 +6,6 @@ import re
 from collections.abc import Container
 
 from autoparser_gen.emit.skeletons.regions import (
-    _SPACE,
     DECODERS,
     Decoder,
     _loop,
@@ -15,12 +14,8 @@ from autoparser_gen.emit.skeletons.regions import (
     _Row,
     _WholeCall,
 )
-from autoparser_gen.emit.skeletons.runtime import (
-    _NAME,
-    Parser,
-    _match_end,
-    _past_space,
-)
+from autoparser_gen.emit.skeletons.search import _NAME, _SPACE, _match_end, _past_space
+from autoparser_gen.emit.skeletons.turn import _Turn
 
 CHANNEL = "<channel>"
 HEADER_START = "<begin>"
@@ -69,7 +64,7 @@ class Header(Decoder):
 
     expected = "the header of a message"
 
-    def __init__(self, parser: Parser) -> None:
+    def __init__(self, parser: _Turn) -> None:
         super().__init__(parser)
         self._text = ""
 
@@ -98,7 +93,7 @@ class Header(Decoder):
         return start + stop - before
 
     @classmethod
-    def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
+    def whole(cls, parser: _Turn, row: _Row, text: str, at: int) -> _WholeCall | None:
         """See Decoder."""
         header = cls(parser)
         stop = header.read(text, at, len(text))

@@ -15,8 +15,6 @@ from autoparser_gen.emit.skeletons.json_values import (
     _whole,
 )
 from autoparser_gen.emit.skeletons.regions import (
-    _PLAIN_NAME,
-    _SPACE,
     Decoder,
     _loop,
     _Place,
@@ -26,7 +24,8 @@ from autoparser_gen.emit.skeletons.regions import (
     _spaced,
     _WholeCall,
 )
-from autoparser_gen.emit.skeletons.runtime import Parser, _past_space
+from autoparser_gen.emit.skeletons.search import _PLAIN_NAME, _SPACE, _past_space
+from autoparser_gen.emit.skeletons.turn import _Turn
 
 NAME_FIELD = "name"
 ARGUMENTS_FIELD = "arguments"
@@ -113,7 +112,7 @@ class JsonCalls(Decoder):
 
     expected = "a call as JSON"
 
-    def __init__(self, parser: Parser) -> None:
+    def __init__(self, parser: _Turn) -> None:
         super().__init__(parser)
         self._expect = "[" if CALLS_IN_ARRAY else "{"
         self._depth = 0  # 2 inside the object of FUNCTION_FIELD
@@ -143,7 +142,7 @@ class JsonCalls(Decoder):
         return at
 
     @classmethod
-    def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
+    def whole(cls, parser: _Turn, row: _Row, text: str, at: int) -> _WholeCall | None:
         """See Decoder."""
         if CALLS_IN_ARRAY or FUNCTION_FIELD or "" not in row.target.rows:
             return None

@@ -7,14 +7,13 @@ import re
 from typing import Any
 
 from autoparser_gen.emit.skeletons.regions import (
-    _SPACE,
     Decoder,
     _find_escaped,
     _ReadPiece,
     _Row,
     _WholeCall,
 )
-from autoparser_gen.emit.skeletons.runtime import Parser, _match_end, _past_space
+from autoparser_gen.emit.skeletons.search import _SPACE, _match_end, _past_space
 from autoparser_gen.emit.skeletons.states import (
     _ENDED,
     _NUMBER,
@@ -25,6 +24,7 @@ from autoparser_gen.emit.skeletons.states import (
     _State,
     _states,
 )
+from autoparser_gen.emit.skeletons.turn import _Turn
 
 # ==== Begin JSON block (identical in every file that has it) ====
 
@@ -94,7 +94,7 @@ _WHOLE = json.JSONDecoder(
 )
 
 
-def _whole(text: str, at: int, end: int, parser: Parser | None) -> int:
+def _whole(text: str, at: int, end: int, parser: _Turn | None) -> int:
     """The index behind a container that begins here and closes within the text, or 0.
 
     The C decoder finds it. What it read in vain is read again step by step, so it is not asked too often.
@@ -123,7 +123,7 @@ class JsonValue:
     `done` once it is closed, a number or word by the first character behind it.
     """
 
-    def __init__(self, parser: Parser | None = None) -> None:
+    def __init__(self, parser: _Turn | None = None) -> None:
         self.done = False
         self.failed = False
         self.kind = ""  # the first character of the value
@@ -371,7 +371,7 @@ class JsonArguments(Decoder):
 
     expected = "a JSON object"
 
-    def __init__(self, parser: Parser) -> None:
+    def __init__(self, parser: _Turn) -> None:
         super().__init__(parser)
         self._value = JsonValue(parser)
 
@@ -391,7 +391,7 @@ class JsonArguments(Decoder):
         return stop
 
     @classmethod
-    def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
+    def whole(cls, parser: _Turn, row: _Row, text: str, at: int) -> _WholeCall | None:
         """See Decoder: all but the name, which stands before the marker."""
         at = _past_space(text, at, len(text))
         if "" not in row.target.rows or not text.startswith("{", at):

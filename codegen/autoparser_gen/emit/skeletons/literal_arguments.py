@@ -5,7 +5,7 @@ from __future__ import annotations
 from autoparser_gen.emit.skeletons.literal_strings import _call_ends
 from autoparser_gen.emit.skeletons.literals import Literal
 from autoparser_gen.emit.skeletons.regions import Decoder, _ReadPiece
-from autoparser_gen.emit.skeletons.runtime import Parser
+from autoparser_gen.emit.skeletons.turn import _Turn
 
 LITERAL_QUOTES: tuple[str, ...] = ('"',)
 LITERAL_ESCAPES = False
@@ -20,7 +20,7 @@ class LiteralArguments(Decoder):
 
     expected = "arguments between braces"
 
-    def __init__(self, parser: Parser) -> None:
+    def __init__(self, parser: _Turn) -> None:
         super().__init__(parser)
         ends = _call_ends(ARGUMENTS_CLOSER, ARGUMENTS_BEHIND)
         self._literal = Literal(LITERAL_QUOTES, LITERAL_ESCAPES, ends, bare_keys=True)

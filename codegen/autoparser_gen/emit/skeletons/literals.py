@@ -15,8 +15,8 @@ from autoparser_gen.emit.skeletons.literal_strings import (
     _passes_string,
     _steps,
 )
-from autoparser_gen.emit.skeletons.regions import _SPACE, _ReadPiece
-from autoparser_gen.emit.skeletons.runtime import _match_end, _past_space
+from autoparser_gen.emit.skeletons.regions import _ReadPiece
+from autoparser_gen.emit.skeletons.search import _SPACE, _match_end, _past_space
 from autoparser_gen.emit.skeletons.states import (
     _ENDED,
     _NUMBER,

@@ -6,17 +6,9 @@ import re
 
 from autoparser_gen.emit.skeletons.literal_strings import _SPACES, _ahead
 from autoparser_gen.emit.skeletons.literals import _LITERAL_WORDS, Literal
-from autoparser_gen.emit.skeletons.regions import (
-    _PLAIN_NAME,
-    _SPACE,
-    Decoder,
-    _loop,
-    _Quiet,
-    _ReadPiece,
-    _spaced,
-)
-from autoparser_gen.emit.skeletons.runtime import _NAME, Parser, _match_end, _past_space
-from autoparser_gen.emit.skeletons.turn import _quoted
+from autoparser_gen.emit.skeletons.regions import Decoder, _loop, _Quiet, _ReadPiece, _spaced
+from autoparser_gen.emit.skeletons.search import _NAME, _PLAIN_NAME, _SPACE, _match_end, _past_space
+from autoparser_gen.emit.skeletons.turn import _quoted, _Turn
 
 LITERAL_QUOTES: tuple[str, ...] = ("'", '"')
 LITERAL_ESCAPES = True
@@ -78,11 +70,11 @@ _AT_QUOTE = {quote: {quote: _TO_NEXT_KEYWORD} for quote in LITERAL_QUOTES if len
 class PythonCalls(Decoder):
     """Calls as in Python, in a list or one behind the other."""
 
-    # Whether a usual call in a list is read in one step where it is all there.
-    takes_whole = max(map(len, LITERAL_QUOTES)) == 1
+    # Whether values are literals that patterns can read where they are all there.
+    has_literals = max(map(len, LITERAL_QUOTES)) == 1
     expected = "a call such as name(key=value)"
 
-    def __init__(self, parser: Parser) -> None:
+    def __init__(self, parser: _Turn) -> None:
         super().__init__(parser)
         self._in_list = False
         self._empty = True  # there has been no call yet
@@ -166,7 +158,7 @@ class PythonCalls(Decoder):
         found = _ARGUMENT_BEGUN[self._expect].match(text, at, end)
         if found is None:
             return 0
-        value = _OTHER_VALUE.match(text, found.end(), end)
+        value = _OTHER_VALUE.match(text, found.end(), end) if self.has_literals else None
         word = "" if value is None else _LITERAL_WORDS.get(value[1], value[1])
         self.failed = not self._begin_argument(found[1], word)
         return found.end() - self.failed if value is None else value.end()
@@ -176,7 +168,7 @@ class PythonCalls(Decoder):
         found = _CALL_HEAD.match(text, at, end)
         if found is None:
             return 0
-        whole = self.takes_whole and self._take_whole(text, found, end)
+        whole = self.has_literals and self._take_whole(text, found, end)
         if whole:
             return whole
         self.failed = not self._parser.call_name(found[1])

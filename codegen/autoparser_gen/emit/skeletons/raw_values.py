@@ -10,24 +10,17 @@ from typing import Any, NamedTuple
 from autoparser_gen.emit.skeletons.json_values import _SCALAR, JsonValue
 from autoparser_gen.emit.skeletons.literal_strings import _json_text
 from autoparser_gen.emit.skeletons.literals import Literal
+from autoparser_gen.emit.skeletons.reading import _key_text
 from autoparser_gen.emit.skeletons.regions import (
-    _SPACE,
     Decoder,
-    _core,
     _Place,
     _Quiet,
     _ReadPiece,
     _Row,
     _WholeCall,
 )
-from autoparser_gen.emit.skeletons.runtime import (
-    _KEY,
-    _NAME,
-    Parser,
-    _key_text,
-    _match_end,
-)
-from autoparser_gen.emit.skeletons.turn import _quoted
+from autoparser_gen.emit.skeletons.search import _KEY, _NAME, _SPACE, _core, _match_end
+from autoparser_gen.emit.skeletons.turn import _quoted, _Turn
 
 RAW_WRAP: tuple[str, str] | None = None
 RAW_TYPES: dict[str, str] = {}
@@ -59,7 +52,7 @@ _WHOLE_FIELDS = {"name": _NAME, "counter": _NAME, "type": _NAME, "key": _KEY}
 class RawValue(Decoder):
     """One value; a string goes out as it comes, anything else when it is complete."""
 
-    def __init__(self, parser: Parser) -> None:
+    def __init__(self, parser: _Turn) -> None:
         super().__init__(parser)
         self._schema, self._named, self._streams = _expected(parser, *parser.argument)
         self._place = parser.place
@@ -105,7 +98,7 @@ class RawValue(Decoder):
         return True
 
     @classmethod
-    def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
+    def whole(cls, parser: _Turn, row: _Row, text: str, at: int) -> _WholeCall | None:
         """See Decoder."""
         way = _way(row)
         found = way and way.head.match(text, at)
@@ -237,7 +230,7 @@ def _none_begins_another(texts: Iterable[str]) -> bool:
 
 
 def _expected(
-    parser: Parser, tool: str, key: str, named: str
+    parser: _Turn, tool: str, key: str, named: str
 ) -> tuple[tuple[Any, Any] | None, str, bool]:
     """What an argument is: its schema, its type by the markup, whether a string as it stands."""
     known = parser.arguments.get((tool, key, named))

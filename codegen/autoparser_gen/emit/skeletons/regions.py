@@ -1,4 +1,4 @@
-"""The regions of a format as a request sees them, and the search for their markers; in all modules.
+"""The regions of a format as a request sees them; in all modules.
 
 What stands above the fence is a toy format, as in `runtime.py`.
 """
@@ -10,10 +10,16 @@ from collections.abc import Callable, Iterable
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from autoparser_gen.emit.skeletons.search import (
+    _PRINTABLE,
+    _SPACE,
+    _Search,
+    _SearchIn,
+)
 from autoparser_gen.emit.skeletons.tables import Go, Region
 
 if TYPE_CHECKING:
-    from autoparser_gen.emit.skeletons.runtime import Parser
+    from autoparser_gen.emit.skeletons.turn import _Turn
 
 REGIONS: dict[str, Region] = {
     "start": Region("gap", otherwise="content"),
@@ -30,19 +36,11 @@ DECODERS: dict[str, type[Decoder]] = {}
 
 # ==== Begin regions block (identical in every file) ====
 
-_SPACE = " \t\r\n"
-_BLANK = " \t"
-# Some of what values can be made of, and names.
-_PRINTABLE = frozenset(map(chr, range(ord(" "), 127))) | frozenset(_SPACE)
-_PLAIN_NAME = _PRINTABLE - frozenset("<>\"'`{}[](),;=" + _SPACE)
 _ESCAPED = r'["\\\x00-\x1f]'  # in JSON
-_SearchIn = Callable[[str], object]
 _ReadPiece = Callable[[str], "str | None"]
 _find_escaped = re.compile(_ESCAPED).search
 # What may come without anything being known of it: a character, and what may come behind that.
 _Quiet = dict[str, "_Quiet"]
-# What has been looked for in a text: from where, up to where, and what stands there.
-_Known = dict["re.Pattern[str]", "tuple[int, int, re.Match[str] | None]"]
 
 
 class Decoder:
@@ -57,7 +55,7 @@ class Decoder:
     final = False  # no text will follow: set before the last read
     expected = "a value"
 
-    def __init__(self, parser: Parser) -> None:
+    def __init__(self, parser: _Turn) -> None:
         self._parser = parser
 
     def read(self, text: str, at: int, end: int) -> int:
@@ -65,7 +63,7 @@ class Decoder:
         raise NotImplementedError
 
     @classmethod
-    def whole(cls, parser: Parser, row: _Row, text: str, at: int) -> _WholeCall | None:
+    def whole(cls, parser: _Turn, row: _Row, text: str, at: int) -> _WholeCall | None:
         """A usual call that begins with a row's marker and is all there, from text[at] on.
 
         What it looks at in vain must be read by other means anyway, or cost would not be linear.
@@ -259,125 +257,6 @@ def _places(calls: bool, reasoning: bool) -> dict[str, _Place]:
     return places
 
 
-class _Search:
-    """Finds a region's markers in a text, and what of its end may still begin one.
-
-    They are looked for without their leading whitespace, those with the same first character by
-    one pattern: such a pattern runs through a text as fast as `str.find`.
-    """
-
-    def __init__(self, rows: Iterable[_Row]) -> None:
-        rows = [row for row in rows if row.marker]
-        self.markers = sorted(
-            (r.marker for r in rows if not r.at_line_start), key=len, reverse=True
-        )
-        self.bare = [row.marker for row in rows if row.at_line_start]
-        self.longest = max(map(len, self.markers), default=0)
-        self.at = re.compile("|".join(map(re.escape, [*self.bare, *self.markers])) or r"(?!)")
-        firsts = "".join(sorted({re.escape(m[0]) for m in self.markers}))
-        self._first = re.compile(f"[{firsts}]" if firsts else r"(?!)")
-        cores = sorted({_core(m) for m in [*self.markers, *self.bare]}, key=len, reverse=True)
-        self.cores = cores
-        self._patterns = [
-            re.compile("|".join(re.escape(core) for core in cores if core[0] == first))
-            for first in sorted({core[0] for core in cores})
-        ]
-        self._leads = sorted(
-            ((len(m) - len(_core(m)), m) for m in self.markers), key=lambda x: (-x[0], -len(x[1]))
-        )
-        # Whether no marker begins with whitespace, nor is but a character at a line's start.
-        self.is_plain = not self.bare and set(cores) == set(self.markers)
-
-    def find(
-        self, text: str, start: int, end: int, known: _Known, *, line_start: bool = False
-    ) -> tuple[int, str] | None:
-        """Index and text of the first marker in text[start:end].
-
-        Markers without a marker of their own count at the start of a line only: `line_start` says
-        whether text[start] is at one. `known` holds what has been found in this text before.
-        """
-        at = start
-        while (core := self._next(text, at, end, known)) is not None:
-            if self.is_plain:
-                return core.start(), core.group()
-            found = self._marker_at(text, start, core.start(), end, line_start)
-            if found is not None:
-                return found
-            at = core.start() + 1
-        return None
-
-    def _next(self, text: str, start: int, end: int, known: _Known) -> re.Match[str] | None:
-        """The first place where a marker may stand, its leading whitespace aside."""
-        first = None
-        for pattern in self._patterns:
-            since, until, found = known.get(pattern, (end, end, None))
-            if since > start or until != end or (found is not None and found.start() < start):
-                found = pattern.search(text, start, end)
-                known[pattern] = start, end, found
-            if found is not None and (first is None or found.start() < first.start()):
-                first = found
-        return first
-
-    def _marker_at(
-        self, text: str, start: int, at: int, end: int, line_start: bool
-    ) -> tuple[int, str] | None:
-        """The marker that stands here, of several the one with the most whitespace before it."""
-        for lead, marker in self._leads:
-            if start <= at - lead and text.startswith(marker, at - lead, end):
-                return at - lead, marker
-        if text[at] not in self.bare:
-            return None
-        line = at
-        while line > start and text[line - 1] in _BLANK:
-            line -= 1
-        begins = text[line - 1] == "\n" if line else False
-        return (at, text[at]) if begins or (line_start and line == start) else None
-
-    def hold(self, text: str, start: int, end: int) -> int:
-        """Index from which the end of text[start:end] may begin a marker; `end` where it cannot."""
-        at = max(start, end - self.longest + 1)
-        while (found := self._first.search(text, at, end)) is not None:
-            at = found.start()
-            if self.begins(text, at, end):
-                return at
-            at += 1
-        return end
-
-    def begins(self, text: str, at: int, end: int) -> bool:
-        """Whether a marker that is longer than text[at:end] begins with it."""
-        size = end - at
-        if size >= self.longest:
-            return False
-        tail = text[at:end]
-        for marker in self.markers:  # the longest first
-            if len(marker) <= size:
-                break
-            if marker.startswith(tail):
-                return True
-        return False
-
-    def word(self) -> str:
-        """Characters of names that begin none of the markers."""
-        return "".join(sorted(_PLAIN_NAME - {core[0] for core in self.cores}))
-
-    def lead(self) -> str:
-        """What all markers begin with, their leading whitespace aside: one character, or ""."""
-        firsts = {char for m in self.markers for char in (m[0], _core(m)[0])}
-        return firsts.pop() if len(firsts) == 1 and not self.bare else ""
-
-    def stops(self) -> _SearchIn:
-        """The search which finds nothing in a piece of text that is no part of a marker."""
-        cores = {_core(m) for m in self.markers}
-        ways = {re.escape(core[:3]) for core in cores}
-        ways |= {re.escape(core[:size]) + r"\Z" for core in cores for size in (1, 2)}
-        if self.bare:
-            ways |= {rf"\n[{_BLANK}\r]*\Z", *map(re.escape, self.bare)}
-        leads = {m[: len(m) - len(_core(m))] for m in self.markers} - {""}
-        # Up to the end there is only whitespace then, and not much of it.
-        ways |= {rf"{re.escape(m[0])}[{_SPACE}]{{0,{len(m)}}}\Z" for m in leads}
-        return re.compile("|".join(sorted(ways)) or r"(?!)").search
-
-
 def _loop(chars: Iterable[str]) -> _Quiet:
     """Any number of these characters."""
     node: _Quiet = {}
@@ -435,11 +314,6 @@ def _past_quiet(quiet: _Quiet, text: str) -> _Quiet | None:
     except KeyError:
         return None
     return quiet
-
-
-def _core(marker: str) -> str:
-    """A marker without its leading whitespace, if there is anything else to it."""
-    return marker.lstrip(_SPACE) or marker
 
 
 # ==== End regions block ====

@@ -25,7 +25,8 @@ from autoparser_gen.emit.skeletons.raw_values import (
     _typed,
 )
 from autoparser_gen.emit.skeletons.regions import Decoder, _ReadPiece
-from autoparser_gen.emit.skeletons.runtime import Parser, _match_end, _past_space
+from autoparser_gen.emit.skeletons.search import _match_end, _past_space
+from autoparser_gen.emit.skeletons.turn import _Turn
 
 TAG_START = "<"
 TAG_END = ">"
@@ -74,7 +75,7 @@ class TreeArguments(Decoder):
 
     expected = "an argument in its tag, or the end of the call"
 
-    def __init__(self, parser: Parser) -> None:
+    def __init__(self, parser: _Turn) -> None:
         super().__init__(parser)
         root = (parser.schemas or {}).get(parser.call.name)
         self._stack = [_Tag(ARGUMENTS_CLOSER, None if root is None else (root, root))]

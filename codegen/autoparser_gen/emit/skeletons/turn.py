@@ -1,4 +1,4 @@
-"""The state of a parse, and what becomes of what is read: content, reasoning, calls, deltas.
+"""What becomes of what is read: content, reasoning, calls, deltas.
 
 What stands above the fence is a toy format, as in `runtime.py`.
 """
@@ -6,204 +6,27 @@ What stands above the fence is a toy format, as in `runtime.py`.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from autoparser_gen.emit.skeletons.messages import (
-    Delta,
-    LimitError,
-    Message,
-    ParseError,
-    Span,
-    ToolCall,
-)
-from autoparser_gen.emit.skeletons.regions import (
-    _BLANK,
-    _SPACE,
-    Decoder,
-    _Known,
-    _Place,
-    _places,
-    _Quiet,
-    _ReadPiece,
-    _Row,
-    _SearchIn,
-)
+from autoparser_gen.emit.skeletons.messages import Delta, LimitError, Span, ToolCall
+from autoparser_gen.emit.skeletons.parse_state import _Call, _ParseState
+from autoparser_gen.emit.skeletons.regions import _Place, _Row
+from autoparser_gen.emit.skeletons.search import _BLANK, _SPACE
 
 HAS_IDS = False
 ID_AROUND_NAME = ("", "")
-START = "start"
 
 # ==== Begin turn block (identical in every file) ====
 
 _new = tuple.__new__  # makes a Delta of all its fields, in a third of the time of Delta(...)
 _quoted = json.encoder.encode_basestring  # a string as JSON
-_NEVER: _SearchIn = re.compile(r"(?!)").search
 
 
-def _pass_none(piece: str) -> None:
-    """What reads no piece at once."""
+class _Turn(_ParseState):
+    """How what is read becomes a message and deltas: content, reasoning and calls."""
 
-
-# What a decoder has found out of an argument: its schema and the document that this refers into, its
-# type by the markup, whether it is a string as it stands.
-_Argument = tuple["tuple[Any, Any] | None", str, bool]
-
-
-class _Call:
-    """The call in progress."""
-
-    def __init__(self) -> None:
-        self.name = ""
-        self.id: str | None = None
-        self.index: int | None = None  # set once it has been announced in a delta
-        self.arguments: list[str] = []  # pieces of JSON text
-        self.size = 0  # characters of them, where they are limited
-        self.keys: set[str] = set()  # arguments in markup that are there already
-        self.key = ""  # the one whose value is being read
-        self.type = ""  # the type that the markup gives it
-        self.unlisted = False  # no marker begins it, and the names that it may have are not known
-        # Of the value being read, while `feed` reads pieces of it at once.
-        self.passes: _ReadPiece = _pass_none
-        self.held: list[str] = []  # Parser's
-
-
-class _Turn:
-    """The state of a parse, and how what is read becomes a message and deltas.
-
-    `Parser` reads; what it finds goes through here.
-    """
-
-    # Of more than 30 attributes without slots, each takes CPython a look into a dictionary.
-    __slots__ = (
-        "__dict__",
-        "__weakref__",
-        "schemas",
-        "arguments",
-        "_stream_arguments",
-        "_strict",
-        "_make_id",
-        "_max_calls",
-        "_max_arguments",
-        "_place",
-        "_buffer",
-        "_at",
-        "_from",
-        "_scanned",
-        "_known",
-        "decoded",
-        "_undecided",
-        "_spaced",
-        "_skip",
-        "_space",
-        "_blank",
-        "_line_blank",
-        "_text",
-        "_held",
-        "_held_space",
-        "_held_blank",
-        "bare",
-        "_call",
-        "_decoder",
-        "_draft",
-        "_draft_place",
-        "_draft_calls",
-        "_next_index",
-        "_finished",
-        "_flow",
-        "_flow_from",
-        "_stops",
-        "_lead",
-        "_direct",
-        "_value_stops",
-        "_passing",
-        "_quiet",
-        "_position",
-        "_incomplete",
-        "_calls",
-        "_content",
-        "_reasoning",
-        "_spans",
-        "_span_kind",
-        "_span_start",
-        "_out",
-    )
-
-    def __init__(
-        self,
-        tools: Sequence[Mapping[str, Any]] | None,
-        reasoning: bool,
-        stream_arguments: bool,
-        strict: bool,
-        make_id: Callable[[], str] | None,
-    ) -> None:
-        self.schemas = None if tools is None else _schemas(tools)
-        # What is known of an argument, by the tool, its own name, and the type in the markup.
-        self.arguments: dict[tuple[str, str, str], _Argument] = {}
-        self._stream_arguments = stream_arguments
-        self._strict = strict
-        self._make_id = make_id
-        self._max_calls: int | None = None  # limits are of the text: none while the prompt is read
-        self._max_arguments: int | None = None
-        places = _places(tools is None or bool(tools), reasoning)
-        # ---- The whole state of a parse ----
-        self._place = places[START]
-        self._buffer = ""
-        self._at = 0  # index into _buffer: what lies before it is accounted for
-        self._from = 0  # index into _buffer: where the region's own text begins
-        self._scanned = 0  # index into _buffer: what lies before it need not be looked at again
-        self._known: _Known = {}
-        self.decoded = 0  # index into _buffer: up to there a decoder has read ahead in vain
-        self._undecided = False  # the marker at _at may turn out to be text
-        self._spaced = False  # whitespace has ended the name or key that is being read
-        self._skip = ""  # whitespace that is removed after the last marker, as far as it is there
-        self._space = ""  # whitespace in text: what follows decides what it is
-        self._blank = True  # the text since the last marker is only whitespace
-        self._line_blank = True  # the line so far is only whitespace
-        self._text = places.get("content", self._place)  # the text region that was left last
-        self._held: list[str] | None = None  # the call's text from its opener on
-        self._held_space = ""  # whitespace before the opener: a separator if the call completes
-        self._held_blank = False  # there is nothing but it between the opener and the last marker
-        self.bare = False  # the call in progress has no marker
-        self._call: _Call | None = None  # the call in progress
-        self._decoder: Decoder | None = None
-        self._draft: list[tuple[str, str] | Delta] | None = None  # calls in open reasoning
-        self._draft_place = self._place  # the reasoning region that they stand in
-        self._draft_calls: list[ToolCall] = []
-        self._next_index = 0
-        self._finished = False
-        self._flow: list[str] | None = None  # `feed` puts text there while `_stops` finds nothing
-        self._flow_from = 0  # what comes behind that is not counted in _position yet
-        self._stops: _SearchIn = _NEVER
-        self._lead = ""  # what stands in each piece that `_stops` finds something in
-        self._direct: Decoder | None = None  # reads what goes on here, without the buffer
-        self._value_stops: _SearchIn | None = None
-        self._passing: _Call | None = None  # whose `passes` reads pieces of it
-        self._quiet: _Quiet | None = None  # what may come while `_read` need not look
-        self._position = 0  # characters accounted for
-        self._incomplete = ""
-        self._calls: list[ToolCall] = []
-        self._content: list[str] = []
-        self._reasoning: list[str] = []
-        self._spans: list[Span] = []  # all but the last one
-        self._span_kind = ""
-        self._span_start = 0
-        self._out: list[Delta] = []
-        # ------------------------------------
-
-    @property
-    def message(self) -> Message:
-        """The message so far, with the call in progress once it has been announced."""
-        calls, call = list(self._calls), self._call
-        if call is not None and call.index is not None and self._draft is None:
-            calls.append(ToolCall(call.name, "".join(call.arguments), call.id))
-        return Message(
-            content="".join(self._content),
-            reasoning_content="".join(self._reasoning),
-            tool_calls=calls,
-            incomplete=self._incomplete,
-        )
+    __slots__ = ()
 
     # ---- Text outside of calls, and the whitespace in it ----
 
@@ -394,33 +217,6 @@ class _Turn:
         if arguments:
             self._emit(_new(Delta, ("", "", call.index, None, "", arguments, False, "")))
 
-    def _limit_calls(self, count: int) -> None:
-        if self._max_calls is not None and count > self._max_calls:
-            raise LimitError(f"more than {self._max_calls} calls")
-
-    def _limit_arguments(self, call: _Call, text: str) -> None:
-        call.size += len(text)
-        if self._draft is None and self._max_arguments is not None:
-            self._require_at_most(call.size)
-
-    def _require_at_most(self, size: int) -> None:
-        if self._max_arguments is not None and size > self._max_arguments:
-            raise LimitError(f"a call's arguments have over {self._max_arguments} characters")
-
-    @property
-    def limits_arguments(self) -> bool:
-        """Whether the arguments of a call may be too long."""
-        return self._max_arguments is not None
-
-    def limit_kept(self, size: int) -> None:
-        """Of an argument that goes out when it is complete, so many characters are there already."""
-        if self._draft is None:
-            self._require_at_most(self.call.size + size)
-
-    def over_limit(self, size: int) -> bool:
-        """Whether these are more characters than the arguments of a call may have, if that is limited."""
-        return self._max_arguments is not None and size > self._max_arguments
-
     def _give_id(self, call: _Call) -> bool:
         """Make an id for a call that has none; True where there is a new one."""
         if call.id is not None or self._make_id is None:
@@ -468,6 +264,35 @@ class _Turn:
         self._held_space = ""
         self._undecided = False
 
+    # ---- Limits ----
+
+    def _limit_calls(self, count: int) -> None:
+        if self._max_calls is not None and count > self._max_calls:
+            raise LimitError(f"more than {self._max_calls} calls")
+
+    def _limit_arguments(self, call: _Call, text: str) -> None:
+        call.size += len(text)
+        if self._draft is None and self._max_arguments is not None:
+            self._require_at_most(call.size)
+
+    def _require_at_most(self, size: int) -> None:
+        if self._max_arguments is not None and size > self._max_arguments:
+            raise LimitError(f"a call's arguments have over {self._max_arguments} characters")
+
+    @property
+    def limits_arguments(self) -> bool:
+        """Whether the arguments of a call may be too long."""
+        return self._max_arguments is not None
+
+    def limit_kept(self, size: int) -> None:
+        """Of an argument that goes out when it is complete, so many characters are there already."""
+        if self._draft is None:
+            self._require_at_most(self.call.size + size)
+
+    def over_limit(self, size: int) -> bool:
+        """Whether these are more characters than the arguments of a call may have, if that is limited."""
+        return self._max_arguments is not None and size > self._max_arguments
+
     # ---- Calls in reasoning that has not closed: held back until the text ends ----
 
     def _watch_draft(self, fresh: int) -> None:
@@ -509,40 +334,6 @@ class _Turn:
                 self._give(*entry)
         self._calls += self._draft_calls
         self._draft_calls = []
-
-    # ---- Errors ----
-
-    def _is_unnamed(self) -> bool:
-        """Whether what looked like the beginning of a call has no marker and no name: it is text."""
-        call = self._call
-        unsure = call is None or not call.name or (call.unlisted and not call.arguments)
-        return self.bare and unsure
-
-    def _refuse(self, at: int) -> None:
-        rows = [marker for marker in self._place.rows if marker]
-        expected = " or ".join(map(repr, rows)) or self._place.name
-        if self._place.kind == "field" and self._place.search.at.match(self._buffer, at):
-            # A key is empty, or was there before; a closer has another name than its opener.
-            same = self._place.collects.startswith("same ")
-            expected = f"{'the' if same else 'a new'} {self._place.collects}"
-        if self._decoder is not None:
-            expected = self._decoder.expected
-        end = at == len(self._buffer)
-        found = "the end of the text" if end else repr(self._buffer[at : at + 20])
-        drafted = [entry[1] for entry in self._draft or () if not isinstance(entry, Delta)]
-        pending = [*drafted, self._space, self._held_space, *(self._held or ())]
-        position = self._position + sum(map(len, pending)) + at - self._at
-        raise ParseError(position, expected, found)
-
-
-def _schemas(tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Name to parameters of an OpenAI tool list (wrapped in `function` or bare)."""
-    functions = [tool.get("function", tool) for tool in tools if isinstance(tool, Mapping)]
-    return {
-        str(function.get("name")): function.get("parameters") or {}
-        for function in functions
-        if isinstance(function, Mapping)
-    }
 
 
 def _name_in_id(text: str, schemas: Mapping[str, Any] | None) -> str:
