@@ -20,7 +20,7 @@ from test_grammar_formats import CALLS, behind_prompt
 from autoparser_gen import verify
 from autoparser_gen.analysis.model import ToolMode
 from autoparser_gen.emit import python
-from autoparser_gen.emit.skeletons import literals, runtime
+from autoparser_gen.emit.skeletons import literals, search
 from autoparser_gen.errors import GrammarError, RequestError
 from autoparser_gen.grammar import readable
 from autoparser_gen.grammar.lower import lower
@@ -602,8 +602,8 @@ def test_definitions_are_not_made_inside_of_one_another(name: str) -> None:
 
 
 def test_what_is_readable_is_what_the_parsers_read() -> None:
-    assert readable.TOOL_NAME.pattern == runtime._NAME.pattern
-    assert readable.MARKED_KEY.pattern == runtime._KEY.pattern
+    assert readable.TOOL_NAME.pattern == search._NAME.pattern
+    assert readable.MARKED_KEY.pattern == search._KEY.pattern
     assert readable.UNQUOTED_KEY.pattern == literals._BARE_KEY.pattern
 
 

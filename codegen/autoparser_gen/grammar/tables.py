@@ -1,7 +1,7 @@
 """The region table of a generated parser: regions, and which marker leads where.
 
 `build_tables` turns an analysis into the two literal tables that a generated module prints. What
-the rows mean is said where they are read, in `emit/skeletons/runtime.py`.
+the rows mean is said where they are read, in `emit/skeletons/reading.py`.
 """
 
 from __future__ import annotations
