@@ -2857,6 +2857,14 @@ class Literal:
             return None
         return self._string.passes()
 
+    def plain_quote(self) -> str:
+        """Of a string that is the value: its quote, if only that and a backslash are special in it now."""
+        string = None if self._stack else self._string
+        if isinstance(string, EscapedString):
+            state = string.state()
+            return state.removeprefix("string") if state.startswith("string") else ""
+        return string.quote if isinstance(string, VerbatimString) and self._escapes else ""
+
     def unclear_quote(self) -> str:
         """Of a string that is the value: its quote, if what follows it says whether that closes it."""
         string = None if self._stack else self._string

@@ -2434,6 +2434,14 @@ class Literal:
             return None
         return self._string.passes()
 
+    def plain_quote(self) -> str:
+        """Of a string that is the value: its quote, if only that and a backslash are special in it now."""
+        string = None if self._stack else self._string
+        if isinstance(string, EscapedString):
+            state = string.state()
+            return state.removeprefix("string") if state.startswith("string") else ""
+        return string.quote if isinstance(string, VerbatimString) and self._escapes else ""
+
     def unclear_quote(self) -> str:
         """Of a string that is the value: its quote, if what follows it says whether that closes it."""
         string = None if self._stack else self._string
@@ -2742,12 +2750,18 @@ _BEHIND_ARGUMENT = (
     ),
     re.compile("|".join([*_NEXT_ARGUMENT, _ahead(*_CLOSED, ",", *_CALL), _ahead(*_CLOSED, r"\]")])),
 )
-# How an argument begins, where none was read yet and behind another, and what it is if not a string.
+# How an argument begins: where none was read yet, behind another, and behind the end of a string.
 _KEYWORD_BEGUN = rf"(\w[\w.$-]*)[{_SPACE}]*="
 _ARGUMENT_BEGUN = {
     "argument": re.compile(_KEYWORD_BEGUN),
     ", or )": re.compile(rf",[{_SPACE}]*{_KEYWORD_BEGUN}"),
 }
+_BEHIND_STRING_END = {
+    quote: re.compile(rf"([^{quote}\\]*){quote}{_SPACES},{_SPACES}(\w[\w.$-]{{0,99}}){_SPACES}=")
+    for quote in LITERAL_QUOTES
+    if len(quote) == 1
+}
+# What an argument is if not a string.
 _OTHERS = [r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?", *_LITERAL_WORDS]
 _OTHER_VALUE = re.compile(rf"({'|'.join(_OTHERS)})(?={_SPACES}[,)])")
 # How most calls in a list begin, and their arguments: a string without escapes, a number or a word.
@@ -2847,7 +2861,7 @@ class PythonCalls(Decoder):
             self._begin_word("key")
             self.failed, taken = not (char.isalnum() or char == "_"), False
         elif expect == "=":
-            self.failed = char != "=" or not self._begin_argument("".join(self._pieces), "")
+            self.failed = char != "=" or not self._begin_argument("".join(self._pieces))
         elif expect == ", or )":
             self._expect, self.failed = "argument", char != ","
         else:
@@ -2859,19 +2873,24 @@ class PythonCalls(Decoder):
         stop = 0
         if self._expect == "call":
             stop = self._take_call(text, at, end)
+        elif self._expect == "value":
+            return self._take_value(text, at, end)
         elif self._expect in _ARGUMENT_BEGUN and text[at] != ")":
-            stop = self._take_argument(text, at, end)
+            found = _ARGUMENT_BEGUN[self._expect].match(text, at, end)
+            if found is not None:
+                self.failed = not self._begin_argument(found[1])
+                return found.end() - self.failed
         return stop or at + self._take(text[at])
 
-    def _take_argument(self, text: str, at: int, end: int) -> int:
-        """Take an argument's name, and its value if that is all there and no string; 0 where it is not."""
-        found = _ARGUMENT_BEGUN[self._expect].match(text, at, end)
+    def _take_value(self, text: str, at: int, end: int) -> int:
+        """Take an argument's value if it is all there and no string, or begin to read it."""
+        found = _OTHER_VALUE.match(text, at, end)
         if found is None:
-            return 0
-        value = _OTHER_VALUE.match(text, found.end(), end) if self.has_literals else None
-        word = "" if value is None else _LITERAL_WORDS.get(value[1], value[1])
-        self.failed = not self._begin_argument(found[1], word)
-        return found.end() - self.failed if value is None else value.end()
+            self._value = self.new_value()
+            return at
+        self._parser.call_arguments(_LITERAL_WORDS.get(found[1], found[1]))
+        self._expect = ", or )"
+        return found.end()
 
     def _take_call(self, text: str, at: int, end: int) -> int:
         """Take a usual call that is all there, or how it begins; 0 where it is not."""
@@ -2957,27 +2976,32 @@ class PythonCalls(Decoder):
             self.failed = not any(self._pieces)
         return stop
 
-    def _begin_argument(self, key: str, value: str) -> bool:
-        """A key has been read, perhaps with its value as JSON; False where it stands twice."""
+    def _begin_argument(self, key: str) -> bool:
+        """A key has been read; False where it stands twice."""
         if key in self._keys:
             return False
         opening = ", " if self._keys else "{"
         self._keys.add(key)
         self._parser.call.key = key
-        self._parser.call_arguments(f"{opening}{_quoted(key)}: {value}")
-        self._expect = ", or )"
-        if not value:
+        self._parser.call_arguments(f"{opening}{_quoted(key)}: ")
+        self._expect = "value"
+        if not self.has_literals:  # whitespace may belong to it
             self._value = self.new_value()
         return True
 
     def _read_value(self, value: Literal, text: str, at: int, end: int) -> int:
+        found = (quote := value.plain_quote()) and _BEHIND_STRING_END[quote].match(text, at, end)
+        if found:
+            self._parser.call_arguments(_json_text(found[1]) + '"')
+            self._value, self.failed = None, not self._begin_argument(found[2])
+            return found.end() - self.failed
         value.final = self.final
         stop = value.read(text, at, end)
         self.failed, self._waits = value.failed, stop < end and not value.done
         if not self.failed:
             self._parser.call_arguments(value.take())
         if value.done:
-            self._value = None
+            self._value, self._expect = None, ", or )"
         return stop
 
 
