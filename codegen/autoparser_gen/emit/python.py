@@ -33,30 +33,18 @@ if TYPE_CHECKING:
     from autoparser_gen.targets import GrammarCommands
 
 # Which skeleton a decoder stands in, and which others that one needs before it.
+_JSON = ("states", "json_values")
+_LITERALS = ("states", "literal_states", "literal_strings", "literals")
+_RAW_VALUES = (*_JSON, *_LITERALS, "raw_values")
 _DECODERS = {
-    "BarePythonCalls": (
-        "states",
-        "json_values",
-        "literal_strings",
-        "literals",
-        "raw_values",
-        "python_calls",
-        "bare_calls",
-    ),
+    "BarePythonCalls": (*_RAW_VALUES, "python_calls", "bare_calls"),
     "Header": ("headers",),
-    "JsonArguments": ("states", "json_values"),
-    "JsonCalls": ("states", "json_values", "json_calls"),
-    "LiteralArguments": ("states", "literal_strings", "literals", "literal_arguments"),
-    "PythonCalls": ("states", "literal_strings", "literals", "python_calls"),
-    "RawValue": ("states", "json_values", "literal_strings", "literals", "raw_values"),
-    "TreeArguments": (
-        "states",
-        "json_values",
-        "literal_strings",
-        "literals",
-        "raw_values",
-        "tree_arguments",
-    ),
+    "JsonArguments": _JSON,
+    "JsonCalls": (*_JSON, "json_calls"),
+    "LiteralArguments": (*_LITERALS, "literal_arguments"),
+    "PythonCalls": (*_LITERALS, "python_calls"),
+    "RawValue": _RAW_VALUES,
+    "TreeArguments": (*_RAW_VALUES, "tree_arguments"),
 }
 
 

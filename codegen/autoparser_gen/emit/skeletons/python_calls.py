@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from autoparser_gen.emit.skeletons.literal_states import _LITERAL_WORDS
 from autoparser_gen.emit.skeletons.literal_strings import _SPACES, _ahead, _json_text
-from autoparser_gen.emit.skeletons.literals import _LITERAL_WORDS, Literal
+from autoparser_gen.emit.skeletons.literals import Literal
 from autoparser_gen.emit.skeletons.regions import Decoder, _loop, _Quiet, _ReadPiece, _spaced
 from autoparser_gen.emit.skeletons.search import _NAME, _PLAIN_NAME, _SPACE, _match_end, _past_space
 from autoparser_gen.emit.skeletons.turn import _quoted, _Turn
