@@ -76,8 +76,8 @@ def emit(
         "runtime",
     ]
     for decoder in tables.decoders.values():
-        blocks += [block for block in _DECODERS[decoder] if block not in blocks]
-    blocks.append("parse")
+        blocks += _DECODERS[decoder]
+    blocks = [*dict.fromkeys(blocks), "parse"]
     carried = carried_for(f"{PACKAGE}.emit.skeletons.grammars") if commands else Carried()
     about = [*(f"# {one_line(line)}".rstrip() for line in header), _docstring(analysis)]
     imports = [
